@@ -42,16 +42,13 @@ const NAME: &str = if cfg!(windows) { "callboard.exe" } else { "callboard" };
 
 /// When the newest of the files was changed that the binary is made of.
 fn newest_source(repository: &Path) -> Option<SystemTime> {
-    let files = ["Cargo.toml", "Cargo.lock"].map(|name| modified(&repository.join(name)));
-    let newest = newest_in(&repository.join("crates"))?;
-    files.into_iter().flatten().chain([newest]).max()
-}
-
-fn newest_in(folder: &Path) -> Option<SystemTime> {
     // Tests are not part of the binary.
-    let is_of_tests = |path: &Path| path.strip_prefix(folder).is_ok_and(|path| path.iter().any(|part| part == "tests"));
-    let files = cache::files_below(folder).ok()?;
-    files.iter().filter(|path| !is_of_tests(path)).filter_map(|path| modified(path)).max()
+    let is_of_tests =
+        |path: &PathBuf| path.strip_prefix(repository).is_ok_and(|path| path.iter().any(|part| part == "tests"));
+    let mut files = cache::files_below(&repository.join("crates")).ok()?;
+    files.retain(|path| !is_of_tests(path));
+    files.extend(["Cargo.toml", "Cargo.lock"].map(|name| repository.join(name)));
+    files.iter().filter_map(|path| modified(path)).max()
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {
@@ -65,16 +62,17 @@ mod tests {
     #[test]
     fn the_newest_file_counts_wherever_it_is() {
         let folder = std::env::temp_dir().join(format!("callboard-binary-{}", std::process::id()));
-        fs::create_dir_all(folder.join("a/b")).unwrap();
-        fs::create_dir_all(folder.join("a/tests")).unwrap();
-        fs::write(folder.join("a/one"), "").unwrap();
-        fs::write(folder.join("a/b/two"), "").unwrap();
-        let later = modified(&folder.join("a/b/two")).unwrap() + std::time::Duration::from_secs(60);
-        fs::File::open(folder.join("a/one")).unwrap().set_modified(later).unwrap();
-        fs::write(folder.join("a/tests/three"), "").unwrap();
+        let file = |path: &str| folder.join("crates").join(path);
+        fs::create_dir_all(file("a/b")).unwrap();
+        fs::create_dir_all(file("a/tests")).unwrap();
+        fs::write(file("a/one"), "").unwrap();
+        fs::write(file("a/b/two"), "").unwrap();
+        let later = modified(&file("a/b/two")).unwrap() + std::time::Duration::from_secs(60);
+        fs::File::open(file("a/one")).unwrap().set_modified(later).unwrap();
+        fs::write(file("a/tests/three"), "").unwrap();
         let much_later = later + std::time::Duration::from_secs(60);
-        fs::File::open(folder.join("a/tests/three")).unwrap().set_modified(much_later).unwrap();
-        assert_eq!(newest_in(&folder), Some(later));
+        fs::File::open(file("a/tests/three")).unwrap().set_modified(much_later).unwrap();
+        assert_eq!(newest_source(&folder), Some(later));
         fs::remove_dir_all(folder).unwrap();
     }
 

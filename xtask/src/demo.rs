@@ -74,10 +74,10 @@ pub(crate) fn demo(arguments: &[String]) -> anyhow::Result<ExitCode> {
     let (follower, killed_in) = demo.run_and_kill()?;
     let is_complete = demo.go_on(killed_in)?;
     if let Some(follower) = follower {
-        let head = demo.json(&["session", "show"])?.get("head").and_then(Value::as_u64);
+        let head = demo.callboard.json(&["session", "show"])?.get("head").and_then(Value::as_u64);
         follower.end(head.unwrap_or_default())?;
     }
-    let shown = Shown::read(&|words| demo.json(words))?;
+    let shown = Shown::read(&demo.callboard)?;
     shown.table();
     shown.kept(KEPT_FROM)?;
     shown.killed(killed_in);
@@ -93,10 +93,6 @@ impl Demo {
         let mut command = self.callboard.command(["run"]);
         command.args(words).envs(self.model.environment.clone());
         command
-    }
-
-    fn json(&self, words: &[&str]) -> anyhow::Result<Value> {
-        self.callboard.json(words)
     }
 
     /// Runs the team until one agent is in the middle of its turn, and kills the process. Who follows the session, and
@@ -122,7 +118,7 @@ impl Demo {
     /// complete.
     fn go_on(&self, killed: Option<u64>) -> anyhow::Result<bool> {
         let status = || -> anyhow::Result<String> {
-            let run = self.json(&["runs", "show"])?;
+            let run = self.callboard.json(&["runs", "show"])?;
             Ok(run.get("status").and_then(Value::as_str).unwrap_or_default().to_owned())
         };
         if killed.is_some() {
@@ -167,7 +163,7 @@ impl Demo {
 
     /// Prints how much time, tokens and entries it took.
     fn took(&self, time: Duration) -> anyhow::Result<()> {
-        let session = self.json(&["session", "show"])?;
+        let session = self.callboard.json(&["session", "show"])?;
         let number = |pointer: &str| session.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
         println!(
             "\nThis took {} seconds, {} tokens ({} of prompts, {} of answers) and {} entries of the journal.",

@@ -1,18 +1,15 @@
 //! How fast one session takes messages, and many at once, compared with a bare loop over SQLite.
 
-use std::time::Instant;
-
 use callboard_core::entry::Actor;
 use callboard_engine::Session;
 use callboard_store::Durability;
-use tokio::task::JoinSet;
 
 use crate::{
     Scale,
     bare::Bare,
     board,
     report::{Goal, Report},
-    rounds::{Rate, all_end, in_rounds, ratio, typical},
+    rounds::{Rate, at_once, in_rounds, ratio, typical},
 };
 
 /// How many sessions take messages at once.
@@ -48,18 +45,14 @@ async fn at(durability: Durability, count: usize, report: &mut Report, goals: [f
 /// One caller for each session, who waits for each answer; `count` is how many messages they add together.
 pub(crate) async fn many(sessions: &[Session], count: usize) -> anyhow::Result<Rate> {
     let each = count.div_ceil(sessions.len());
-    let messages = || (0..each).map(board::message).collect::<Vec<_>>();
-    let mut callers: Vec<_> = sessions.iter().map(|session| (session.clone(), messages())).collect();
-    let mut calling = JoinSet::new();
-    let began = Instant::now();
-    for (session, messages) in callers.drain(..) {
-        calling.spawn(async move {
+    let callers = sessions.iter().map(|session| {
+        let (session, messages) = (session.clone(), (0..each).map(board::message).collect::<Vec<_>>());
+        async move {
             for message in messages {
                 session.execute(Actor::User, message).await?;
             }
             anyhow::Ok(())
-        });
-    }
-    all_end(calling).await?;
-    Ok(Rate::since(each * sessions.len(), began))
+        }
+    });
+    at_once(each * sessions.len(), callers).await
 }

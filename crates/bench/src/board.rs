@@ -9,6 +9,7 @@ use callboard_core::{
 };
 use callboard_engine::{Board, NewBoardSession, Session};
 use callboard_store::{Durability, SqliteStore};
+use tempfile::TempDir;
 
 /// The size of a message in bytes.
 pub(crate) const MESSAGE: usize = 400;
@@ -18,6 +19,13 @@ pub(crate) fn sqlite(path: &Path, durability: Durability) -> anyhow::Result<Boar
     let settings = callboard_store::Settings { durability, ..Default::default() };
     let store = Arc::new(SqliteStore::open(path, settings)?);
     Ok(Board::new(store, callboard_engine::Settings { sweep: None, ..Default::default() }))
+}
+
+/// The same in a new folder, with which it goes.
+pub(crate) fn temporary() -> anyhow::Result<(TempDir, Board)> {
+    let folder = tempfile::tempdir()?;
+    let board = sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    Ok((folder, board))
 }
 
 /// A session with a manager and a worker.

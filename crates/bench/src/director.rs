@@ -5,7 +5,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use callboard_core::{
     compression::Method,
     conversation::{AddMessages, NewMessage, Role},
@@ -20,7 +19,7 @@ use callboard_core::{
     workflow::PutWorkflow,
 };
 use callboard_engine::{Board, MasterKey, PromptSpec, Session, Settings, sizes};
-use callboard_model::{ChatAnswer, ChatModel, ChatRequest, Finish, ModelError, OnDelta};
+use callboard_model::ChatRequest;
 use callboard_prompt::compression::plan::{Aim, Outlook};
 use callboard_run::Compressor;
 use callboard_store::{Durability, SqliteStore};
@@ -29,7 +28,8 @@ use serde_json::{Map, Value, json};
 use crate::{
     Scale, board,
     report::{Goal, Report},
-    survive::compress,
+    rounds,
+    survive::{Answering, compress},
     timing::{median, millis, ms, percentile},
 };
 
@@ -175,17 +175,6 @@ async fn compression(board: &Board, scale: Scale, report: &mut Report) -> anyhow
 /// How many tokens a second a fast model writes.
 const TOKENS_A_SECOND: f64 = 200.0;
 
-/// A model that answers at once.
-struct Writer(String);
-
-#[async_trait]
-impl ChatModel for Writer {
-    async fn chat(&self, _: &ChatRequest, _: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
-        let (reasoning, tool_calls, usage, finish) = (Vec::new(), Vec::new(), None, Finish::Stop);
-        Ok(ChatAnswer { text: self.0.clone(), reasoning, tool_calls, pieces: Vec::new(), usage, finish })
-    }
-}
-
 /// What compressing by a model takes besides the time that the model writes.
 async fn compression_by_a_model(board: &Board, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let summary: String = (0..150).map(board::text).collect();
@@ -194,15 +183,14 @@ async fn compression_by_a_model(board: &Board, scale: Scale, report: &mut Report
     for number in 0..5 {
         let session = board::session(board, &format!("by-a-model-{number}")).await?;
         board::fill(&session, scale.of(2_200).max(600)).await?;
-        let models = Arc::new(Writer(summary.clone()));
-        let compressor = Compressor { session, models };
+        let summary = summary.clone();
+        let compressor = Compressor { session, models: Arc::new(Answering(move |_: &ChatRequest| summary.clone())) };
         let start = Instant::now();
         let done = compress(&compressor, Tokens(20_000), Some("openai:writer".to_owned())).await?;
         shares.push(ms(start.elapsed()));
         anyhow::ensure!(done.method == Method::Model, "the summary of the model was not taken: {:?}", done.reason);
     }
-    shares.sort_by(f64::total_cmp);
-    let median = shares.get(shares.len() / 2).copied().unwrap_or_default();
+    let median = rounds::median(shares);
     let measured =
         format!("{median:.1} ms beside the {writing:.0} ms in which {TOKENS_A_SECOND} tokens a second are written");
     report.promised(

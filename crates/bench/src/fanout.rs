@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use callboard_core::{entry::Actor, viewer::Viewer};
 use callboard_engine::Filter;
-use callboard_store::Durability;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -40,8 +39,7 @@ fn hold(what: &str, listeners: usize, times: &[Duration], report: &mut Report) {
 
 /// From the call that adds a message until each stream of the engine has given it.
 async fn engine(listeners: usize) -> anyhow::Result<Vec<Duration>> {
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (_folder, board) = board::temporary()?;
     let session = board::session(&board, "one").await?;
     let (heard, mut hearing) = mpsc::channel(listeners);
     for _ in 0..listeners {
@@ -67,8 +65,7 @@ async fn engine(listeners: usize) -> anyhow::Result<Vec<Duration>> {
 
 /// From the request that adds a message until each connection has the event.
 async fn server(listeners: usize) -> anyhow::Result<Vec<Duration>> {
-    let folder = tempfile::tempdir()?;
-    let served = Served::board(&folder.path().join("callboard.db"), Durability::Normal, vec!["one".into()]).await?;
+    let served = Served::board(vec!["one".into()], None).await?;
     let (heard, mut hearing) = mpsc::channel(listeners);
     for _ in 0..listeners {
         let mut connection = TcpStream::connect(served.address).await?;

@@ -8,19 +8,12 @@ use std::{
 use anyhow::{Context as _, ensure};
 use axum::body::{Body, to_bytes};
 use callboard_model::scripted::{Reply, Scripted};
-use callboard_store::Durability;
-use hyper::{
-    Request,
-    body::Body as _,
-    client::conn::http1::{self, SendRequest},
-    header,
-};
-use hyper_util::rt::TokioIo;
+use hyper::{body::Body as _, client::conn::http1::SendRequest};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
 
 use crate::{
     Scale, board,
+    client::{connect, post},
     report::{Goal, Report},
     rounds::ROUNDS,
     served::Served,
@@ -31,15 +24,12 @@ use crate::{
 const ANSWER: &str = "The tide turns before noon.";
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
     let endpoint = Scripted::start(|_, _| Reply::text(ANSWER));
     let base = endpoint.base_url();
-    let served = Served::models(&folder.path().join("callboard.db"), Durability::Normal, base.clone()).await?;
+    let served = Served::board(Vec::new(), Some(base.clone())).await?;
     let straight = base.strip_prefix("http://").and_then(|base| base.strip_suffix("/v1")).context("no address")?;
-    let (mut straight, connection) = http1::handshake(TokioIo::new(TcpStream::connect(straight).await?)).await?;
-    let straight_connection = tokio::spawn(connection);
-    let (mut gateway, connection) = http1::handshake(TokioIo::new(TcpStream::connect(served.address).await?)).await?;
-    let gateway_connection = tokio::spawn(connection);
+    let (mut straight, straight_connection) = connect(straight).await?;
+    let (mut gateway, gateway_connection) = connect(served.address).await?;
     let calls = scale.of(210) / ROUNDS;
     let (mut direct, mut through) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
@@ -75,10 +65,7 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
 
 /// How long it takes until the first bytes of an answer are there. The rest is read, too.
 async fn first_byte(sender: &mut SendRequest<Body>, path: &str, body: &Value) -> anyhow::Result<Duration> {
-    let request = Request::post(path)
-        .header(header::HOST, "localhost")
-        .header(header::CONTENT_TYPE, "application/json")
-        .body(Body::from(body.to_string()))?;
+    let request = post(path, body.to_string())?;
     sender.ready().await?;
     let began = Instant::now();
     let answer = sender.send_request(request).await?;

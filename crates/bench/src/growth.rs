@@ -11,7 +11,6 @@ use callboard_core::{
     id::ThreadId,
 };
 use callboard_engine::{Board, Session};
-use callboard_store::Durability;
 
 use crate::{
     Scale, append, board,
@@ -21,8 +20,7 @@ use crate::{
 };
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (_folder, board) = board::temporary()?;
     let (few, many) = (scale.of(1000), scale.of(1_000_000));
     let sessions = [board::session(&board, "short").await?, board::session(&board, "long").await?];
     for (session, messages) in sessions.iter().zip([few, many]) {

@@ -1,19 +1,13 @@
 //! How fast messages are taken over HTTP, compared with a server that answers the same requests with their bodies, and
 //! with one that inserts them into SQLite.
 
-use std::{net::SocketAddr, time::Instant};
-
-use anyhow::ensure;
-use axum::body::{Body, to_bytes};
-use callboard_store::Durability;
-use hyper::{Request, client::conn::http1, header};
-use hyper_util::rt::TokioIo;
-use tokio::{net::TcpStream, task::JoinSet};
+use std::net::SocketAddr;
 
 use crate::{
     Scale, board,
+    client::{connect, post, send},
     report::{Goal, Report},
-    rounds::{Rate, all_end, in_rounds, ratio, typical},
+    rounds::{Rate, at_once, in_rounds, ratio, typical},
     served::Served,
 };
 
@@ -23,9 +17,9 @@ const SESSIONS: usize = 16;
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let sessions = (0..SESSIONS).map(|number| format!("s{number}")).collect();
-    let served = Served::board(&folder.path().join("callboard.db"), Durability::Normal, sessions).await?;
+    let served = Served::board(sessions, None).await?;
     let echo = Served::echo().await?;
-    let bare = Served::bare(&folder.path().join("bare.db"), Durability::Normal).await?;
+    let bare = Served::bare(&folder.path().join("bare.db")).await?;
     let each = scale.of(12_800) / CONNECTIONS;
     let [echoed, taken, inserted] = in_rounds(async || {
         anyhow::Ok([
@@ -56,33 +50,22 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
 
 /// Adds messages, `each` over each connection, whose caller waits for every answer.
 async fn call(address: SocketAddr, each: usize) -> anyhow::Result<Rate> {
-    let mut calling = JoinSet::new();
     let mut connections = Vec::new();
     for number in 0..CONNECTIONS {
-        let (sender, connection) = http1::handshake(TokioIo::new(TcpStream::connect(address).await?)).await?;
-        calling.spawn(async move { Ok(connection.await?) });
+        let (sender, _) = connect(address).await?;
         connections.push((sender, format!("/v1/sessions/s{}/threads/main/messages", number % SESSIONS)));
     }
     let bodies: Vec<_> = (0..each).map(body).collect();
-    let began = Instant::now();
-    for (mut sender, path) in connections {
+    let callers = connections.into_iter().map(|(mut sender, path)| {
         let bodies = bodies.clone();
-        calling.spawn(async move {
+        async move {
             for body in bodies {
-                let request = Request::post(&path)
-                    .header(header::HOST, "localhost")
-                    .header(header::CONTENT_TYPE, "application/json")
-                    .body(Body::from(body))?;
-                let answer = sender.send_request(request).await?;
-                let status = answer.status();
-                let body = to_bytes(Body::new(answer.into_body()), usize::MAX).await?;
-                ensure!(status.is_success(), "{status}: {}", String::from_utf8_lossy(&body));
+                send(&mut sender, post(&path, body)?).await?;
             }
             anyhow::Ok(())
-        });
-    }
-    all_end(calling).await?;
-    Ok(Rate::since(each * CONNECTIONS, began))
+        }
+    });
+    at_once(each * CONNECTIONS, callers).await
 }
 
 fn body(number: usize) -> bytes::Bytes {

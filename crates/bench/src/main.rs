@@ -9,6 +9,7 @@
 mod append;
 mod bare;
 mod board;
+mod client;
 mod director;
 mod fanout;
 mod files;
@@ -49,9 +50,6 @@ struct Arguments {
     /// Measure on little data, to see that the measures work
     #[arg(long)]
     quick: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
     /// Only open so many sessions and print by how many kilobytes that makes the process grow
     #[arg(long, hide = true)]
     idle_sessions: Option<usize>,
@@ -132,11 +130,7 @@ fn main() -> anyhow::Result<ExitCode> {
         );
         runtime.block_on(run(*measure, scale, &mut report))?;
     }
-    if arguments.json {
-        report.print_json()?
-    } else {
-        report.print_table()
-    }
+    report.print_table();
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,11 +10,11 @@ use callboard_core::{
     viewer::Viewer,
 };
 use callboard_engine::{MessageQuery, Session};
-use callboard_store::Durability;
 
 use crate::{
     Scale, board,
     report::{Goal, Report},
+    rounds::in_rounds,
     timing::{median, millis},
 };
 
@@ -25,29 +25,21 @@ const PAGE: usize = 50;
 const ANSWERS: usize = 5;
 
 /// How often each page is read in a round.
-const TIMES: usize = 10;
-
-/// How many rounds there are.
-const ROUNDS: usize = 20;
+const TIMES: usize = 30;
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (_folder, board) = board::temporary()?;
     let (few, many) = (1_000, scale.of(1_000_000).max(1_000));
     let [short, long] = [board::session(&board, "short").await?, board::session(&board, "long").await?];
     board::fill_with(&short, few, message).await?;
     board::fill_with(&long, many, message).await?;
     let [of_short, of_long] = [queries(&short, few).await?, queries(&long, many).await?];
     for ((name, in_short), (_, in_long)) in of_short.into_iter().zip(of_long) {
-        let mut times = [Vec::new(), Vec::new()];
-        // In turns, so that whatever else the machine does falls on both. The first round warms up.
-        for round in 0..=ROUNDS {
-            let [shorter, longer] = [read(&short, &in_short, few).await?, read(&long, &in_long, many).await?];
-            if round > 0 {
-                times.iter_mut().zip([shorter, longer]).for_each(|(times, read)| times.extend(read));
-            }
-        }
-        let [shorter, longer] = times.map(|times| median(&times));
+        let times = in_rounds(async || {
+            let shorter = read(&short, &in_short, few).await?;
+            anyhow::Ok([shorter, read(&long, &in_long, many).await?])
+        });
+        let [shorter, longer] = times.await?.map(|times| median(&times.concat()));
         let measured = format!("{} ms ÷ {} ms", millis(longer), millis(shorter));
         let ratio = longer.as_secs_f64() / shorter.as_secs_f64();
         report.promised(format!("page of {PAGE}, {name}: {many} messages ÷ {few}"), ratio, Goal::AtMost(1.3), measured);

@@ -9,7 +9,7 @@ use callboard_core::{
     id::ThreadId,
     prompt::Format,
 };
-use callboard_engine::{Board, PromptSpec, Session};
+use callboard_engine::{PromptSpec, Session};
 use callboard_store::Durability;
 use serde_json::json;
 
@@ -52,8 +52,11 @@ async fn large(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
         let query = query(model, format, budget);
         // What loads a vocabulary is done once in a process.
         let _ = session.prompt(&PromptSpec { budget: Some(Tokens(2_000)), ..query.clone() }).await?;
-        let fresh = board::sqlite(&path, Durability::Normal)?;
-        let session = again(board, fresh, session).await?;
+        drop(session);
+        board.close().await;
+        // Another board knows nothing of the session.
+        let board = board::sqlite(&path, Durability::Normal)?;
+        let session = board.session(&"large".parse()?).await?;
         let start = Instant::now();
         let prompt = session.prompt(&query).await?;
         let cold = start.elapsed();
@@ -66,18 +69,9 @@ async fn large(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same session of another board, which knows nothing of it.
-async fn again(before: Board, fresh: Board, session: Session) -> anyhow::Result<Session> {
-    let id = session.id().clone();
-    drop(session);
-    before.close().await;
-    Ok(fresh.session(&id).await?)
-}
-
 /// A prompt of every day, with a short history and with a long one.
 async fn long_history(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (_folder, board) = board::temporary()?;
     let (few, many) = (1_000, scale.of(1_000_000).max(1_000));
     let [short, long] = [board::session(&board, "short").await?, board::session(&board, "long").await?];
     board::fill(&short, few).await?;
@@ -100,8 +94,7 @@ async fn long_history(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
 
 /// A prompt with many calls and their results in the strict form of messages, and as OpenAI's models get it.
 async fn calls(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (_folder, board) = board::temporary()?;
     let session = board::session(&board, "calls").await?;
     let count = scale.of(200);
     for number in 0..count {
@@ -135,8 +128,7 @@ async fn pictures(report: &mut Report) -> anyhow::Result<()> {
     const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAA+gAAAH0";
     const BYTES: usize = 200_000;
     const SHOWN: usize = 4;
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (_folder, board) = board::temporary()?;
     let [with, without] = [board::session(&board, "with").await?, board::session(&board, "without").await?];
     let url = format!("data:image/png;base64,{PICTURE}{}", "A".repeat(BYTES));
     let part = json!({"type": "image_url", "image_url": {"url": url}});

@@ -2,20 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::ensure;
-use axum::body::{Body, to_bytes};
-use callboard_store::Durability;
-use hyper::{
-    Request,
-    client::conn::http1::{self, SendRequest},
-    header,
-};
-use hyper_util::rt::TokioIo;
+use axum::body::Body;
+use hyper::{Request, client::conn::http1::SendRequest, header};
 use serde_json::json;
-use tokio::net::TcpStream;
 
 use crate::{
     Scale, board,
+    client::{connect, post, send},
     report::{Goal, Report},
     rounds::ROUNDS,
     served::Served,
@@ -35,10 +28,8 @@ const READS: [(&str, &str, Option<f64>); 5] = [
 ];
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let served = Served::board(&folder.path().join("callboard.db"), Durability::Normal, vec!["one".into()]).await?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(TcpStream::connect(served.address).await?)).await?;
-    let connection = tokio::spawn(connection);
+    let served = Served::board(vec!["one".into()], None).await?;
+    let (mut sender, connection) = connect(served.address).await?;
     for from in (0..MESSAGES).step_by(100) {
         add(&mut sender, from..from + 100).await?;
     }
@@ -87,18 +78,6 @@ async fn call(sender: &mut SendRequest<Body>, path: &str, calls: usize) -> anyho
 
 async fn add(sender: &mut SendRequest<Body>, numbers: std::ops::Range<usize>) -> anyhow::Result<()> {
     let messages: Vec<_> = numbers.map(|number| json!({"role": "user", "content": board::text(number)})).collect();
-    let request = Request::post("/v1/sessions/one/threads/main/messages")
-        .header(header::HOST, "localhost")
-        .header(header::CONTENT_TYPE, "application/json")
-        .body(Body::from(json!({ "messages": messages }).to_string()))?;
-    send(sender, request).await
-}
-
-async fn send(sender: &mut SendRequest<Body>, request: Request<Body>) -> anyhow::Result<()> {
-    sender.ready().await?;
-    let answer = sender.send_request(request).await?;
-    let status = answer.status();
-    let body = to_bytes(Body::new(answer.into_body()), usize::MAX).await?;
-    ensure!(status.is_success(), "{status}: {}", String::from_utf8_lossy(&body));
-    Ok(())
+    let body = json!({ "messages": messages }).to_string();
+    send(sender, post("/v1/sessions/one/threads/main/messages", body)?).await
 }

@@ -13,7 +13,7 @@ use callboard_store::{Durability, SqliteStore};
 use crate::{
     Scale, append, board,
     report::{Goal, Report},
-    rounds::{ROUNDS, ratio, typical},
+    rounds::{in_rounds, ratio, typical},
     timing::{median, millis, ms, percentile},
 };
 
@@ -46,31 +46,25 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
 /// How fast messages are added to 16 sessions while a long one is indexed, compared with a board that indexes nothing.
 async fn appends(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (mut boards, mut sessions) = (Vec::new(), Vec::new());
-    for (name, quiet) in [("indexed", Some(Duration::from_millis(1))), ("plain", None)] {
+    let open = async |name: &str, quiet| {
         let store = callboard_store::Settings { durability: Durability::Normal, ..Default::default() };
         let store = Arc::new(SqliteStore::open(folder.path().join(format!("{name}.db")), store)?);
         let file = Some(folder.path().join(format!("{name}-recall.db")));
         let recall = RecallSettings { file, quiet, ..Default::default() };
         let board = Board::new(store, Settings { sweep: None, recall, ..Default::default() });
-        sessions.push(board::sessions(&board, SESSIONS).await?);
-        boards.push(board);
-    }
+        let sessions = board::sessions(&board, SESSIONS).await?;
+        board::fill(&board::session(&board, "long").await?, scale.of(300_000)).await?;
+        anyhow::Ok((board, sessions))
+    };
+    let (one, to_indexed) = open("indexed", Some(Duration::from_millis(1))).await?;
+    let (other, to_plain) = open("plain", None).await?;
     let count = scale.of(6_000);
-    let (mut indexed, mut plain) = (Vec::new(), Vec::new());
-    for (board, sessions) in boards.iter().zip(&sessions) {
-        let long = board::session(board, "long").await?;
-        board::fill(&long, scale.of(300_000)).await?;
-        append::many(sessions, count).await?;
-    }
-    for _ in 0..ROUNDS {
-        for (sessions, rates) in sessions.iter().zip([&mut indexed, &mut plain]) {
-            rates.push(append::many(sessions, count).await?);
-        }
-    }
-    for board in boards {
-        board.close().await;
-    }
+    let [indexed, plain] = in_rounds(async || {
+        anyhow::Ok([append::many(&to_indexed, count).await?, append::many(&to_plain, count).await?])
+    })
+    .await?;
+    one.close().await;
+    other.close().await;
     let measured = format!("{} beside {}", typical(&indexed), typical(&plain));
     let what = "append, 16 sessions at once while a long one is indexed ÷ while nothing is";
     report.promised(what, ratio(&indexed, &plain), Goal::AtLeast(0.95), measured);

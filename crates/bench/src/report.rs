@@ -1,28 +1,23 @@
 //! The report: what was measured, and what is promised.
 
-use serde::Serialize;
-
 /// All figures of a run.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Report {
     figures: Vec<Figure>,
 }
 
 /// One figure.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 struct Figure {
     what: String,
     /// What was measured, with its unit, and what it is compared with.
     measured: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    goal: Option<Goal>,
+    /// The figure, and what is promised of it.
+    promise: Option<(f64, Goal)>,
 }
 
 /// What is promised of a figure.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     AtLeast(f64),
     AtMost(f64),
@@ -31,12 +26,12 @@ pub(crate) enum Goal {
 impl Report {
     /// Adds a figure with a promise.
     pub(crate) fn promised(&mut self, what: impl Into<String>, value: f64, goal: Goal, measured: impl Into<String>) {
-        self.add(Figure { what: what.into(), measured: measured.into(), value: Some(value), goal: Some(goal) });
+        self.add(Figure { what: what.into(), measured: measured.into(), promise: Some((value, goal)) });
     }
 
     /// Adds a figure without a promise.
     pub(crate) fn noted(&mut self, what: impl Into<String>, measured: impl Into<String>) {
-        self.add(Figure { what: what.into(), measured: measured.into(), value: None, goal: None });
+        self.add(Figure { what: what.into(), measured: measured.into(), promise: None });
     }
 
     fn add(&mut self, figure: Figure) {
@@ -47,20 +42,15 @@ impl Report {
     /// Prints a table in Markdown.
     pub(crate) fn print_table(&self) {
         println!("| what | measured | figure | promised | |\n| --- | --- | --- | --- | --- |");
-        for Figure { what, measured, value, goal } in &self.figures {
-            let figure = value.map(number).unwrap_or_default();
-            let (promised, kept) = match (goal, value) {
-                (Some(goal), Some(value)) => (goal.words(), if goal.is_met(*value) { "kept" } else { "**missed**" }),
-                _ => (String::new(), ""),
+        for Figure { what, measured, promise } in &self.figures {
+            let (figure, promised, kept) = match promise {
+                Some((value, goal)) => {
+                    (number(*value), goal.words(), if goal.is_met(*value) { "kept" } else { "**missed**" })
+                }
+                None => Default::default(),
             };
             println!("| {what} | {measured} | {figure} | {promised} | {kept} |");
         }
-    }
-
-    /// Prints everything as JSON.
-    pub(crate) fn print_json(&self) -> anyhow::Result<()> {
-        println!("{}", serde_json::to_string_pretty(self)?);
-        Ok(())
     }
 }
 

@@ -24,23 +24,23 @@ impl std::fmt::Display for Rate {
     }
 }
 
-/// The rates of several things, which take turns in each round. The first round does not count: in it logs grow, connections are
-/// opened and caches are filled.
-pub(crate) async fn in_rounds<const N: usize>(
-    mut round: impl AsyncFnMut() -> anyhow::Result<[Rate; N]>,
-) -> anyhow::Result<[Vec<Rate>; N]> {
-    let mut rates = [const { Vec::new() }; N];
+/// What is measured of several things, which take turns in each round. The first round does not count: in it logs grow,
+/// connections are opened and caches are filled.
+pub(crate) async fn in_rounds<T, const N: usize>(
+    mut round: impl AsyncFnMut() -> anyhow::Result<[T; N]>,
+) -> anyhow::Result<[Vec<T>; N]> {
+    let mut all: [Vec<T>; N] = std::array::from_fn(|_| Vec::new());
     for number in 0..=ROUNDS {
         let measured = round().await?;
         if number > 0 {
-            rates.iter_mut().zip(measured).for_each(|(rates, rate)| rates.push(rate));
+            all.iter_mut().zip(measured).for_each(|(all, one)| all.push(one));
         }
     }
-    Ok(rates)
+    Ok(all)
 }
 
 /// The median.
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
@@ -53,6 +53,17 @@ pub(crate) fn ratio(ours: &[Rate], theirs: &[Rate]) -> f64 {
 /// The median rate.
 pub(crate) fn typical(rates: &[Rate]) -> Rate {
     Rate(median(rates.iter().map(|rate| rate.0).collect()))
+}
+
+/// The rate of `count` things that callers do at once.
+pub(crate) async fn at_once<F>(count: usize, callers: impl Iterator<Item = F>) -> anyhow::Result<Rate>
+where
+    F: Future<Output = anyhow::Result<()>> + Send + 'static,
+{
+    let callers: Vec<F> = callers.collect();
+    let began = Instant::now();
+    all_end(callers.into_iter().collect()).await?;
+    Ok(Rate::since(count, began))
 }
 
 /// Waits until all callers have ended.

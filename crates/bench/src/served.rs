@@ -28,29 +28,14 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    /// Serves a board with sessions of these names.
-    pub(crate) async fn board(path: &Path, durability: Durability, sessions: Vec<String>) -> anyhow::Result<Self> {
-        let path = path.to_owned();
+    /// Serves a board with sessions of these names, whose models answer at this address, if at any.
+    pub(crate) async fn board(sessions: Vec<String>, models: Option<String>) -> anyhow::Result<Self> {
         Self::start(async move |listener, stop| {
-            let board = board::sqlite(&path, durability)?;
+            let (_folder, board) = board::temporary()?;
             for session in sessions {
                 board::session(&board, &session).await?;
             }
-            Server::ready(board.clone(), settings(), listener)?.serve(async { drop(stop.await) }).await;
-            board.close().await;
-            Ok(())
-        })
-        .await
-    }
-
-    /// Serves a board without sessions, whose models answer at this address.
-    pub(crate) async fn models(path: &Path, durability: Durability, base_url: String) -> anyhow::Result<Self> {
-        let path = path.to_owned();
-        Self::start(async move |listener, stop| {
-            let board = board::sqlite(&path, durability)?;
-            let models = ModelSettings { openai_base_url: Some(base_url), ..ModelSettings::default() };
-            let settings = Settings { models: Arc::new(Endpoints::from(models)), ..settings() };
-            Server::ready(board.clone(), settings, listener)?.serve(async { drop(stop.await) }).await;
+            Server::ready(board.clone(), settings(models), listener)?.serve(async { drop(stop.await) }).await;
             board.close().await;
             Ok(())
         })
@@ -63,8 +48,8 @@ impl Served {
     }
 
     /// Serves a minimal store: it inserts every body into SQLite and answers with it.
-    pub(crate) async fn bare(path: &Path, durability: Durability) -> anyhow::Result<Self> {
-        let bare = Arc::new(Mutex::new(Bare::open(path, durability)?));
+    pub(crate) async fn bare(path: &Path) -> anyhow::Result<Self> {
+        let bare = Arc::new(Mutex::new(Bare::open(path, Durability::Normal)?));
         let insert = async |State(bare): State<Arc<Mutex<Bare>>>, uri: Uri, body: String| {
             let inserted = bare.lock().map(|mut bare| bare.add(uri.path(), &body));
             inserted.is_ok_and(|inserted| inserted.is_ok()).then_some(body).ok_or(StatusCode::INTERNAL_SERVER_ERROR)
@@ -102,10 +87,11 @@ impl Served {
     }
 }
 
-fn settings() -> Settings {
+fn settings(openai_base_url: Option<String>) -> Settings {
+    let models = ModelSettings { openai_base_url, ..ModelSettings::default() };
     let runs = callboard_run::Settings { node: "bench".into(), model: None, turn_timeout: Limits::default().grace };
     Settings {
         limits: Limits { grace: std::time::Duration::from_millis(200), ..Limits::default() },
-        ..Settings::new(Arc::new(Endpoints::from(ModelSettings::default())), runs)
+        ..Settings::new(Arc::new(Endpoints::from(models)), runs)
     }
 }

@@ -11,7 +11,6 @@ use axum::{Router, response::Html, routing::get};
 use callboard_browser::{Browser, BrowserChange, HostPort, Rules, Settings, SnapshotLimits, TokenLimit};
 use callboard_core::{browser::CHANGED, viewer::Viewer};
 use callboard_engine::{Ephemeral, Session, sizes};
-use callboard_store::Durability;
 use serde_json::json;
 use tokio::{net::TcpListener, time::interval};
 
@@ -97,8 +96,7 @@ async fn delays(browser: &Browser) -> anyhow::Result<Vec<Duration>> {
 
 /// Appends to a session, without and with a hundred events a second of the browser of another one, which somebody hears.
 async fn others(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (_folder, board) = board::temporary()?;
     let (noisy, quiet) = (board::session(&board, "noisy").await?, board::session(&board, "quiet").await?);
     let [alone, beside] = in_rounds(async || {
         let before = append::many(from_ref(&quiet), scale.of(6000)).await?;

@@ -81,8 +81,7 @@ pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result
 async fn facts(board: &Board, summarizer: &str, scale: Scale, report: &mut Report) -> anyhow::Result<()> {
     let session = board::session(board, &format!("facts-{summarizer}")).await?;
     let model = (summarizer != "none").then(|| "openai:summarizer".to_owned());
-    let asked = (summarizer == "bad").then(AtomicUsize::default);
-    let compressor = Compressor { session: session.clone(), models: Arc::new(Summarizer { asked }) };
+    let compressor = Compressor { session: session.clone(), models: self::summarizer(summarizer != "bad") };
     // About 85 tokens each.
     let messages = scale.of(2100).max(600);
     let (mut number, mut talked) = (0, Tokens(0));
@@ -112,26 +111,34 @@ async fn facts(board: &Board, summarizer: &str, scale: Scale, report: &mut Repor
     Ok(())
 }
 
-/// A model that writes summaries: a good one, or a bad one that was asked so often.
-struct Summarizer {
-    asked: Option<AtomicUsize>,
-}
+/// A model that answers at once with what this makes of a request.
+pub(crate) struct Answering<F>(pub(crate) F);
 
 #[async_trait]
-impl ChatModel for Summarizer {
+impl<F: Fn(&ChatRequest) -> String + Send + Sync> ChatModel for Answering<F> {
     async fn chat(&self, request: &ChatRequest, _: &mut OnDelta<'_>) -> Result<ChatAnswer, ModelError> {
-        let said = Value::from(request.messages.clone()).to_string();
-        let known: Vec<&str> = FOUND.into_iter().filter(|fact| said.contains(fact)).collect();
-        let text = match self.asked.as_ref().map(|asked| asked.fetch_add(1, Ordering::Relaxed) % 4) {
-            None => format!("They talk of tides and of vessels in the harbour. Known so far: {}.", known.join(", ")),
-            Some(0) => "   ".to_owned(),
-            Some(1) => "word ".repeat(40_000),
-            Some(2) => "Sure! Let me continue.".to_owned(),
-            Some(_) => "I’m sorry, but I can't help with that.".to_owned(),
-        };
+        let text = (self.0)(request);
         let (reasoning, tool_calls, usage, finish) = (Vec::new(), Vec::new(), None, Finish::Stop);
         Ok(ChatAnswer { text, reasoning, tool_calls, pieces: Vec::new(), usage, finish })
     }
+}
+
+/// A model that writes summaries: good ones, or bad ones in turns.
+fn summarizer(is_good: bool) -> Arc<dyn ChatModel> {
+    let asked = AtomicUsize::default();
+    Arc::new(Answering(move |request: &ChatRequest| {
+        let said = Value::from(request.messages.clone()).to_string();
+        let known: Vec<&str> = FOUND.into_iter().filter(|fact| said.contains(fact)).collect();
+        match asked.fetch_add(1, Ordering::Relaxed) % 4 {
+            _ if is_good => {
+                format!("They talk of tides and of vessels in the harbour. Known so far: {}.", known.join(", "))
+            }
+            0 => "   ".to_owned(),
+            1 => "word ".repeat(40_000),
+            2 => "Sure! Let me continue.".to_owned(),
+            _ => "I’m sorry, but I can't help with that.".to_owned(),
+        }
+    }))
 }
 
 /// How an agent works, turn by turn.
@@ -234,7 +241,7 @@ async fn small_window(board: &Board, window: u64, report: &mut Report) -> anyhow
         say(&session, by, vec![NewMessage::text(role, board::text(said))]).await?;
         said += 1;
     }
-    let compressor = Compressor { session: session.clone(), models: Arc::new(Summarizer { asked: None }) };
+    let compressor = Compressor { session: session.clone(), models: summarizer(true) };
     let done = compress(&compressor, thresholds.target, None).await?;
     let prompt = session.prompt(&spec(Tokens(window))).await?.text();
     let (before, rest) = prompt.split_once("<CONVERSATION_SUMMARY").unwrap_or((prompt.as_str(), ""));

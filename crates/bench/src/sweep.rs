@@ -28,8 +28,7 @@ use crate::{
 const AT_ONCE: usize = 64;
 
 pub(crate) async fn measure(scale: Scale, report: &mut Report) -> anyhow::Result<()> {
-    let folder = tempfile::tempdir()?;
-    let board = board::sqlite(&folder.path().join("callboard.db"), Durability::Normal)?;
+    let (_folder, board) = board::temporary()?;
     held("SQLite", board, scale, report).await?;
     let postgres = tokio::task::block_in_place(PostgresServer::start);
     held("Postgres", stores::open(&postgres.url("bench"), Durability::Full).await?, scale, report).await?;

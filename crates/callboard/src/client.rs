@@ -10,7 +10,7 @@ mod suggest;
 use std::{fmt::Display, io};
 
 use bytes::Bytes;
-use callboard_engine::core::id::SessionId;
+use callboard_engine::core::id::{AgentName, SessionId};
 use callboard_mcp::escaped;
 use callboard_server::{Local, Pieces};
 use futures::{StreamExt as _, stream};
@@ -25,7 +25,7 @@ pub(crate) use self::{
     remote::Remote,
     retry::Retry,
 };
-use crate::{because::Because, cli::ActingAs, failure::Failure, output::Output};
+use crate::{because::Because, failure::Failure, output::Output};
 
 /// What answers calls.
 pub(crate) enum Client {
@@ -42,7 +42,7 @@ pub(crate) struct OnSession<'a> {
     /// Why it is this session.
     pub(crate) because: Because,
     /// As whom all calls are made that do not say it themselves.
-    pub(crate) acting_as: ActingAs,
+    pub(crate) acting_as: Option<AgentName>,
 }
 
 /// A call that is being built.
@@ -78,14 +78,6 @@ impl Client {
         }
     }
 
-    async fn send(&self, request: Request<Pieces>) -> Result<Reply, Failure> {
-        let server = match self {
-            Self::Local(_) => None,
-            Self::Remote(server) => Some(server.name().to_owned()),
-        };
-        Ok(Reply::of(self.exchange(request).await?, server))
-    }
-
     /// Makes a call as it is, and gives the answer as it comes.
     pub(crate) async fn exchange(&self, request: Request<Pieces>) -> Result<Response<Pieces>, Failure> {
         match self {
@@ -104,14 +96,14 @@ impl<T> Answer<T> {
 
 impl<'a> OnSession<'a> {
     /// The session with this id, which the command line names or the command has made.
-    pub(crate) fn named(client: &'a Client, id: SessionId, acting_as: ActingAs) -> Self {
+    pub(crate) fn named(client: &'a Client, id: SessionId, acting_as: Option<AgentName>) -> Self {
         Self { client, id, because: Because::Option, acting_as }
     }
 
     /// A call on `path` below the session.
     pub(crate) fn call(&self, method: Method, path: &[&str]) -> Call<'a> {
         let whole: Vec<&str> = ["v1", "sessions", self.id.as_str()].into_iter().chain(path.iter().copied()).collect();
-        Call { because: self.because, ..self.client.call(method, &whole).acting_as(&self.acting_as) }
+        Call { because: self.because, ..self.client.call(method, &whole).maybe("as", self.acting_as.as_ref()) }
     }
 
     /// Deletes the session.
@@ -146,11 +138,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Acts as this agent, if one is named.
-    pub(crate) fn acting_as(self, acting_as: &ActingAs) -> Self {
-        self.maybe("as", acting_as.agent.as_ref())
-    }
-
     /// Sends this as JSON.
     pub(crate) fn json(self, body: &impl Serialize) -> Self {
         let bytes = serde_json::to_vec(body).map(|bytes| once(bytes.into()));
@@ -177,9 +164,14 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
+    /// Makes the call and reads the body of the answer as it is.
+    pub(crate) async fn bytes(self) -> Result<Bytes, Failure> {
+        self.begin().await?.all().await
+    }
+
     /// Makes the call and ignores the body of the answer.
     pub(crate) async fn done(self) -> Result<(), Failure> {
-        self.begin().await?.all().await.map(|_| ())
+        self.bytes().await.map(drop)
     }
 
     /// Makes the call and returns the answer as a stream.
@@ -207,7 +199,11 @@ impl<'a> Call<'a> {
         let mut request =
             request.map_err(|error| Failure::failed("invalid", format!("cannot build the request: {error}")))?;
         request.headers_mut().extend(kind.map(|kind| (header::CONTENT_TYPE, HeaderValue::from_static(kind))));
-        client.send(request).await?.accepted(because).await
+        let server = match client {
+            Client::Local(_) => None,
+            Client::Remote(server) => Some(server.name().to_owned()),
+        };
+        Reply::of(client.exchange(request).await?, server).accepted(because).await
     }
 }
 

@@ -44,12 +44,13 @@ use callboard_engine::{
     store::{Durability, Lease},
 };
 use callboard_model::Endpoints;
-use callboard_server::{Drive, Local, ProjectFolder, Settings};
+use callboard_server::{Drive, Local, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use clap_complete::Shell;
 use http::Method;
 use serde::Serialize;
 
+use self::workflow::{Workflow, WorkflowCommand};
 use crate::{
     because::Because,
     chosen::Chosen,
@@ -165,7 +166,7 @@ pub(crate) enum Command {
     #[command(alias = "plans")]
     Plan(plan::Plan),
     #[command(alias = "workflows")]
-    Workflow(workflow::Workflow),
+    Workflow(Workflow),
     /// Steps: the team's current step and the tools it may use (show, use, advance, set, reset, usage, allowed)
     #[command(subcommand, alias = "step")]
     Steps(steps::Steps),
@@ -208,8 +209,8 @@ impl Command {
     fn drive(&self) -> Drive {
         match self {
             Self::Run(_) | Self::Director(_) => Drive::Runs,
-            Self::Workflow(workflow) if workflow.executes() => Drive::Runs,
-            Self::Tools(tools) if tools.executes_nodes() => Drive::Runs,
+            Self::Workflow(Workflow { command: Some(WorkflowCommand::Run(_)), .. }) => Drive::Runs,
+            Self::Tools(tools::Tools::Call { tool, .. }) if tool == "test_single_node" => Drive::Runs,
             _ => Drive::Nothing,
         }
     }
@@ -223,18 +224,10 @@ impl Command {
         }
     }
 
-    /// The context files that it works with.
-    fn project(&self) -> Option<ProjectFolder> {
-        match self {
-            Self::Mcp(args) => Some(args.project()),
-            _ => None,
-        }
-    }
-
     /// How the browsers are started that it uses, where it says so.
     fn browsers(&self) -> BrowserArgs {
         match self {
-            Self::Workflow(workflow) => workflow.browsers(),
+            Self::Workflow(Workflow { command: Some(WorkflowCommand::Run(run)), .. }) => run.browsers.clone(),
             Self::Director(director) => director.browsers.clone(),
             _ => BrowserArgs::default(),
         }
@@ -409,7 +402,7 @@ impl Context {
                     Drive::Nothing => None,
                 };
                 let board = board(global, &url, drive).await?;
-                let project = command.project();
+                let project = if let Command::Mcp(args) = command { Some(args.project()) } else { None };
                 let settings = Settings { project, browsers, ..settings(&board, command.models()) };
                 (Client::Local(Local::new(board, settings, drive)?), chosen, None)
             }
@@ -470,7 +463,7 @@ impl Context {
 
     /// The session that is named, else the one that is meant (see [`which`]), for calls as the agent that the command acts as.
     async fn session_on(&self, on: &On) -> Result<OnSession<'_>, Failure> {
-        let (client, acting_as) = (&self.client, on.acting_as.clone());
+        let (client, acting_as) = (&self.client, on.acting_as.agent.clone());
         let (id, because) = match &on.session {
             Some(id) => (id.clone(), Because::Option),
             None => which::session(client, &self.chosen, self.token_session.as_ref()).await?,

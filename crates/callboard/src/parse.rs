@@ -16,12 +16,9 @@ use serde::de::DeserializeOwned;
 
 /// `NAME:ROLE`, or `NAME` alone for a worker.
 pub(crate) fn agent(text: &str) -> Result<Agent, String> {
-    let (name, role) = match text.rsplit_once(':') {
-        Some((name, "manager")) => (name, AgentRole::Manager),
-        Some((name, "worker")) => (name, AgentRole::Worker),
-        Some((_, other)) => return Err(format!("there is no role {other:?}: an agent is a manager or a worker")),
-        None => (text, AgentRole::Worker),
-    };
+    let (name, word) = text.rsplit_once(':').unwrap_or((text, AgentRole::Worker.as_str()));
+    let no_role = || format!("there is no role {word:?}: an agent is a manager or a worker");
+    let role = AgentRole::named(word).ok_or_else(no_role)?;
     let name = name.parse().map_err(|error: BadName| error.to_string())?;
     Ok(Agent { name, role, title: None, instructions: None, model: None, tools: Vec::new() })
 }
@@ -90,8 +87,7 @@ pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
 
 /// The name of a layout.
 pub(crate) fn layout(text: &str) -> Result<LayoutName, String> {
-    let layout = serde_json::from_value(serde_json::Value::from(text));
-    layout.map_err(|_| format!("there is no layout {text:?}: use team, plain or director"))
+    LayoutName::named(text).ok_or_else(|| format!("there is no layout {text:?}: use team, plain or director"))
 }
 
 /// One of these words, each the name of a value in the API.

@@ -22,7 +22,6 @@ use serde::Deserialize;
 use toml::de::{DeTable, DeValue};
 
 use crate::{
-    cli::ActingAs,
     client::{Answer, Client, OnSession},
     failure::Failure,
     terminal,
@@ -194,7 +193,7 @@ impl TeamFile {
         if self.sets.is_empty() {
             return Ok(made);
         }
-        let session = OnSession::named(client, made.it.id.clone(), ActingAs::default());
+        let session = OnSession::named(client, made.it.id.clone(), None);
         for set in &self.sets {
             if let Err(mut failure) = set.put(&session).await {
                 session.delete().await?;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::{
     audience::{Audience, VisibilitySpan},
     error::{ConflictKind, Error, Fault},
-    id::{AgentName, is_control},
+    id::{AgentName, is_control, words},
     input::InputVisitor,
     json,
     prompt::look_alike,
@@ -52,15 +52,17 @@ pub struct Agent {
     pub tools: Vec<Tool>,
 }
 
-/// The role of an agent in its team, which has at most one manager.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AgentRole))]
-#[serde(rename_all = "snake_case")]
-pub enum AgentRole {
-    /// Keeps the shared state and directs the others. A session has at most one.
-    Manager,
-    /// Does what the manager asks.
-    Worker,
+words! {
+    /// The role of an agent in its team, which has at most one manager.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AgentRole))]
+    #[serde(rename_all = "snake_case")]
+    pub enum AgentRole {
+        /// Keeps the shared state and directs the others. A session has at most one.
+        Manager = "manager",
+        /// Does what the manager asks.
+        Worker = "worker",
+    }
 }
 
 /// A function that an agent's model may call. The caller of the run executes it.

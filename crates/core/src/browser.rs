@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Error;
+use crate::{error::Error, id::words};
 
 /// The type of the event that says which tabs there are now. It is not stored.
 pub const CHANGED: &str = "browser.changed";
@@ -108,23 +108,25 @@ pub struct Action {
     pub value: Option<String>,
 }
 
-/// What can be done in a tab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ActionKind {
-    /// Clicks an element.
-    Click,
-    /// Types into a field, in the place of what is there.
-    Type,
-    /// Presses a key, such as `Enter`.
-    Press,
-    /// Chooses an option of a list.
-    Select,
-    /// Waits for an element, a text, or some milliseconds.
-    Wait,
-    /// Scrolls to an element, or by some pixels.
-    Scroll,
+words! {
+    /// What can be done in a tab.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "snake_case")]
+    pub enum ActionKind {
+        /// Clicks an element.
+        Click = "click",
+        /// Types into a field, in the place of what is there.
+        Type = "type",
+        /// Presses a key, such as `Enter`.
+        Press = "press",
+        /// Chooses an option of a list.
+        Select = "select",
+        /// Waits for an element, a text, or some milliseconds.
+        Wait = "wait",
+        /// Scrolls to an element, or by some pixels.
+        Scroll = "scroll",
+    }
 }
 
 /// A look at the page in a tab.

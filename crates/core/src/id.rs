@@ -84,7 +84,7 @@ macro_rules! name {
 }
 pub(crate) use name;
 
-/// Declares the kinds of something, each with its word, which is also how serde writes it.
+/// Declares the kinds of something, each with its word, which serde reads and, if it is not told otherwise, writes.
 macro_rules! words {
     ($(#[$doc:meta])* pub enum $type:ident { $($(#[$of_kind:meta])* $kind:ident = $word:literal,)+ }) => {
         $(#[$doc])*

@@ -117,12 +117,7 @@ impl Recallable {
     /// Who or what says it, for people and models, as `reader` is told: `user in main`, `context set Brief`. No reader is the user.
     pub fn origin(&self, subject: &str, reader: Option<&AgentName>) -> String {
         let name = subject.split_once(':').map_or("", |(_, name)| name);
-        let role = match self.role {
-            Some(Role::User) | None => "user",
-            Some(Role::Ai) => "assistant",
-            Some(Role::System) => "system",
-            Some(Role::Tool) => "tool",
-        };
+        let role = self.role.unwrap_or(Role::User).as_str();
         match self.source {
             Source::Message => {
                 format!("{} in {name}", self.said_by(subject, reader).map_or(role, AgentName::as_str))

@@ -2,25 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::AgentName;
+use crate::id::{AgentName, words};
 
-/// The role of a message's author.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Role {
-    /// By the user.
-    #[serde(alias = "user")]
-    User,
-    /// By an agent.
-    #[serde(alias = "assistant", alias = "ai", alias = "ASSISTANT")]
-    Ai,
-    /// By the program around the agents.
-    #[serde(alias = "system")]
-    System,
-    /// By a tool: the result of a call.
-    #[serde(alias = "tool")]
-    Tool,
+words! {
+    /// The role of a message's author.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "UPPERCASE")]
+    pub enum Role {
+        /// By the user.
+        #[serde(alias = "user")]
+        User = "user",
+        /// By an agent.
+        #[serde(alias = "assistant", alias = "ai", alias = "ASSISTANT")]
+        Ai = "assistant",
+        /// By the program around the agents.
+        #[serde(alias = "system")]
+        System = "system",
+        /// By a tool: the result of a call.
+        #[serde(alias = "tool")]
+        Tool = "tool",
+    }
 }
 
 /// Whether `reader` is told that the agent says it from which a message comes; no reader is the user. A program may tell it to the

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use callboard_core::{
     conversation::Role,
-    entry::{Actor, Header},
+    entry::Header,
     error::Error,
     id::AgentName,
     recall::{Recallable, Source},
@@ -151,18 +151,8 @@ fn names<'a>(
     said: &'a Recallable,
     reader: Option<&AgentName>,
 ) -> impl Iterator<Item = &'a str> + use<'a> {
-    let role = said.role.map(|role| match role {
-        Role::User => "user",
-        Role::Ai => "assistant",
-        Role::System => "system",
-        Role::Tool => "tool",
-    });
-    let by = match &header.by {
-        Actor::Agent(name) => name.as_str(),
-        Actor::User => "user",
-        Actor::System => "system",
-    };
-    let author = said.role.is_none().then_some(by);
+    let role = said.role.map(Role::as_str);
+    let author = said.role.is_none().then_some(header.by.called());
     let agent = said.said_by(&header.subject, reader).map(AgentName::as_str);
     agent.into_iter().chain(role).chain(author)
 }

@@ -103,7 +103,7 @@ fn follow(callboard: &Callboard, output: ChildStdout, asked: &Sender<(String, u6
             (Some("turn.answered"), Some(turn)) => {
                 if let Some(entry) = requested.get(&turn) {
                     // What cannot be read now is in the table at the end.
-                    let _ = seen.show(&|words| callboard.json(words), *entry, turn, agent);
+                    let _ = seen.show(callboard, *entry, turn, agent);
                 }
             }
             _ => {}

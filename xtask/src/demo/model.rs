@@ -5,9 +5,9 @@ use std::process::Command;
 use anyhow::{Context as _, bail};
 use serde_json::Value;
 
-use crate::command;
-use crate::server::{self, Server};
+use crate::served::Served;
 use crate::weights::{self, Weights};
+use crate::{command, server};
 
 /// The model, if only a key is given.
 const MODEL_OF_A_KEY: &str = "openai:gpt-4o-mini";
@@ -23,7 +23,7 @@ pub(super) struct Model {
     /// The small model, if it is the one.
     small: Option<Weights>,
     /// The server of the small model, once it is started.
-    _server: Option<Server>,
+    _server: Option<Served>,
 }
 
 impl Model {
@@ -65,9 +65,9 @@ impl Model {
     /// Starts the server of the small model, if it is the one.
     pub(super) fn start(&mut self) -> anyhow::Result<()> {
         if let Some(weights) = &self.small {
-            let server = Server::start(weights).context(OTHERS)?;
+            let server = server::start(weights).context(OTHERS)?;
             let model = ("CALLBOARD_MODEL", format!("openai:{}", weights.model));
-            self.environment = vec![("OPENAI_BASE_URL", server.url()), model];
+            self.environment = vec![("OPENAI_BASE_URL", server.url.clone()), model];
             self._server = Some(server);
         }
         Ok(())

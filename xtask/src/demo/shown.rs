@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Context as _;
 use serde_json::Value;
 
+use super::callboard::Callboard;
+
 /// How wide a budget is drawn.
 const WIDTH: u64 = 48;
 
@@ -14,9 +16,6 @@ const MARKS: &[(&str, char)] =
 
 /// What the marks mean.
 pub(super) const LEGEND: &str = "█ instructions and team, ▓ context sets, ▒ history, ░ task, ▪ the rest";
-
-/// Answers a command.
-type Ask<'a> = &'a dyn Fn(&[&str]) -> anyhow::Result<Value>;
 
 /// What there was to see, and what was seen.
 pub(super) struct Shown {
@@ -52,22 +51,21 @@ struct Turn {
 }
 
 impl Shown {
-    /// Reads it through `ask`.
-    pub(super) fn read(ask: Ask<'_>) -> anyhow::Result<Self> {
-        let (agents, sets) = (agents(ask)?, Set::all(ask)?);
+    pub(super) fn read(callboard: &Callboard) -> anyhow::Result<Self> {
+        let (agents, sets) = (agents(callboard)?, Set::all(callboard)?);
         let mut turns = Vec::new();
-        let mut listed = list(&ask(&["turns"])?, "turns");
+        let mut listed = list(&callboard.json(&["turns"])?, "turns");
         listed.sort_by_key(|turn| number(turn, "turn"));
         for turn in listed {
             let of_run = turn.get("turn_of_run").and_then(Value::as_u64).context("a turn has no number")?;
             let is_answered = turn.get("answered") == Some(&Value::Bool(true));
-            turns.push(Turn::read(ask, number(&turn, "turn"), of_run, text(&turn, "agent"), is_answered)?);
+            turns.push(Turn::read(callboard, number(&turn, "turn"), of_run, text(&turn, "agent"), is_answered)?);
         }
         let mut answers = Vec::new();
         for agent in &agents {
             let thread = format!("agent:{agent}");
             // The manager has no thread of its own.
-            let Ok(messages) = ask(&["messages", &thread]) else { continue };
+            let Ok(messages) = callboard.json(&["messages", &thread]) else { continue };
             let own = |message: &&Value| text(message, "agent") == *agent;
             let messages = list(&messages, "messages");
             answers.extend(messages.iter().filter(own).map(|message| (String::clone(agent), text(message, "content"))));
@@ -138,11 +136,11 @@ impl Shown {
 
 impl SeenSoFar {
     /// Shows a turn that was answered: how full its prompt was, and of what; and who was shown which sets so far.
-    pub(super) fn show(&mut self, ask: Ask<'_>, entry: u64, number: u64, agent: &str) -> anyhow::Result<()> {
-        let turn = Turn::read(ask, entry, number, agent.to_owned(), true)?;
+    pub(super) fn show(&mut self, callboard: &Callboard, entry: u64, number: u64, agent: &str) -> anyhow::Result<()> {
+        let turn = Turn::read(callboard, entry, number, agent.to_owned(), true)?;
         let Turn { tokens, budget, .. } = turn;
         println!("  turn {number:>2}  {agent:<8} {} {tokens} of {budget} tokens", turn.bar());
-        let (sets, agents) = (Set::all(ask)?, agents(ask)?);
+        let (sets, agents) = (Set::all(callboard)?, agents(callboard)?);
         self.add(&turn, &sets);
         self.table(&sets, &agents).iter().for_each(|line| println!("{line}"));
         Ok(())
@@ -178,18 +176,18 @@ fn table(sets: &[Set], agents: &[String], was_shown: impl Fn(&str, &Set) -> bool
 }
 
 /// The names of the agents.
-fn agents(ask: Ask<'_>) -> anyhow::Result<Vec<String>> {
-    Ok(list(&ask(&["session", "show"])?, "agents").iter().map(|agent| text(agent, "name")).collect())
+fn agents(callboard: &Callboard) -> anyhow::Result<Vec<String>> {
+    Ok(list(&callboard.json(&["session", "show"])?, "agents").iter().map(|agent| text(agent, "name")).collect())
 }
 
 impl Set {
     /// All but forms, which are the user's own.
-    fn all(ask: Ask<'_>) -> anyhow::Result<Vec<Self>> {
+    fn all(callboard: &Callboard) -> anyhow::Result<Vec<Self>> {
         let mut sets = Vec::new();
-        for set in list(&ask(&["set", "list"])?, "context_sets") {
+        for set in list(&callboard.json(&["set", "list"])?, "context_sets") {
             if set.get("form").is_none_or(Value::is_null) {
                 let name = text(&set, "name");
-                let content = text(&ask(&["set", "show", &name])?, "content");
+                let content = text(&callboard.json(&["set", "show", &name])?, "content");
                 sets.push(Self { name, content });
             }
         }
@@ -199,8 +197,8 @@ impl Set {
 
 impl Turn {
     /// Reads what was sent in the turn of this entry.
-    fn read(ask: Ask<'_>, entry: u64, number: u64, agent: String, is_answered: bool) -> anyhow::Result<Self> {
-        let sent = ask(&["turns", "show", &entry.to_string(), "--prompt"])?;
+    fn read(callboard: &Callboard, entry: u64, number: u64, agent: String, is_answered: bool) -> anyhow::Result<Self> {
+        let sent = callboard.json(&["turns", "show", &entry.to_string(), "--prompt"])?;
         let sent = sent.get("prompt").unwrap_or(&sent);
         let parts = list(sent, "parts").iter().map(|part| (text(part, "name"), self::number(part, "tokens"))).collect();
         let (tokens, budget) = (self::number(sent, "tokens"), self::number(sent, "budget"));

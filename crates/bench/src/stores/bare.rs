@@ -1,14 +1,13 @@
 //! The simplest ways to store messages on a server, for comparison: one command for each message, and the caller waits.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use redis::AsyncCommands;
-use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls, Statement};
 
 use crate::{
     board,
-    rounds::{Rate, all_end},
+    rounds::{Rate, at_once},
 };
 
 /// Connections to Postgres. Each inserts rows, every row in its own transaction.
@@ -35,18 +34,13 @@ impl Postgres {
     /// Inserts `count` more, the same number over each connection.
     pub(super) async fn insert(&self, count: usize) -> anyhow::Result<Rate> {
         let each = count.div_ceil(self.0.len());
-        let mut calling = JoinSet::new();
-        let began = Instant::now();
-        for (session, (client, insert)) in (0_i32..).zip(self.0.clone()) {
-            calling.spawn(async move {
-                for number in 0..each {
-                    client.execute(&insert, &[&session, &board::text(number)]).await?;
-                }
-                anyhow::Ok(())
-            });
-        }
-        all_end(calling).await?;
-        Ok(Rate::since(each * self.0.len(), began))
+        let callers = (0_i32..).zip(self.0.clone()).map(move |(session, (client, insert))| async move {
+            for number in 0..each {
+                client.execute(&insert, &[&session, &board::text(number)]).await?;
+            }
+            anyhow::Ok(())
+        });
+        at_once(each * self.0.len(), callers).await
     }
 }
 
@@ -67,17 +61,12 @@ impl Redis {
     /// Pushes `count` more, the same number over each connection.
     pub(super) async fn push(&self, count: usize) -> anyhow::Result<Rate> {
         let each = count.div_ceil(self.0.len());
-        let mut calling = JoinSet::new();
-        let began = Instant::now();
-        for (session, mut connection) in self.0.clone().into_iter().enumerate() {
-            calling.spawn(async move {
-                for number in 0..each {
-                    let _: i64 = connection.rpush(format!("bare:{session}"), board::text(number)).await?;
-                }
-                anyhow::Ok(())
-            });
-        }
-        all_end(calling).await?;
-        Ok(Rate::since(each * self.0.len(), began))
+        let callers = self.0.iter().cloned().enumerate().map(move |(session, mut connection)| async move {
+            for number in 0..each {
+                let _: i64 = connection.rpush(format!("bare:{session}"), board::text(number)).await?;
+            }
+            anyhow::Ok(())
+        });
+        at_once(each * self.0.len(), callers).await
     }
 }

@@ -7,13 +7,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::{Context, transfer::unwritable};
-use crate::{
-    cli::On,
-    client::{Client, OnSession, broken},
-    failure::Failure,
-    output::Output,
-    parse, terminal,
-};
+use crate::{cli::On, client::Client, failure::Failure, output::Output, parse, terminal};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Browser {
@@ -91,16 +85,13 @@ pub(crate) struct Tab {
     pub(crate) name: Option<String>,
 }
 
-/// What can be done in a tab.
-const ACTIONS: [&str; 6] = ["click", "type", "press", "select", "wait", "scroll"];
-
 /// Do something in a tab
 #[derive(Args, Debug)]
 pub(crate) struct ActIn {
     #[command(flatten)]
     pub(crate) tab: Tab,
     /// What is done
-    #[arg(required_unless_present = "steps", value_parser = parse::one_of::<api::ActionKind>(ACTIONS.into()))]
+    #[arg(required_unless_present = "steps", value_parser = parse::one_of::<api::ActionKind>(api::ActionKind::ALL.map(api::ActionKind::as_str).into()))]
     pub(crate) action: Option<api::ActionKind>,
     /// Where, as a selector, and what: `click SELECTOR`, `type SELECTOR TEXT`, `select SELECTOR OPTION`, `press KEY`, `wait TEXT|MILLISECONDS`, `scroll PIXELS`
     #[arg(num_args = 0..=2, allow_negative_numbers = true)]
@@ -183,18 +174,11 @@ async fn screenshot(context: &Context, tab: Tab, output: Option<PathBuf>) -> Res
         taken.print(context.output, |taken, output| output.line(&taken.path));
         return Ok(());
     };
-    let png = read(&session, &taken.it.file).await?;
+    let png = session.get(&["browser", "screenshots", &taken.it.file]).bytes().await?;
     std::fs::write(&path, &png).map_err(|error| unwritable(&path, &error))?;
     let answer = json!({"file": taken.it.file, "path": taken.it.path, "written_to": path});
     context.output.answer(&answer, |output| output.line(format!("wrote {}", path.display())));
     Ok(())
-}
-
-async fn read(session: &OnSession<'_>, file: &str) -> Result<Vec<u8>, Failure> {
-    use futures::TryStreamExt as _;
-    let call = session.get(&["browser", "screenshots", file]);
-    let pieces = call.pieces().await?.try_collect::<Vec<_>>().await;
-    Ok(pieces.map_err(|error| broken(&error))?.concat())
 }
 
 fn status(browser: &api::Browser, output: Output) {

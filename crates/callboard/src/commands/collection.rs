@@ -6,11 +6,10 @@ use callboard_api as api;
 use callboard_engine::core::id::{CollectionName, Seq};
 use clap::{Args, Subcommand};
 use http::Method;
-use serde_json::json;
 
 use super::{Context, transfer};
 use crate::{
-    client::Call,
+    client::{Call, Client},
     failure::Failure,
     output::{Output, counted},
     parse,
@@ -69,39 +68,35 @@ pub(crate) struct NamedCollection {
 }
 
 pub(super) async fn execute(context: &Context, command: Collection) -> Result<(), Failure> {
-    let output = context.output;
+    let (client, output) = (&context.client, context.output);
     match command {
         Collection::Create(NamedCollection { name }) => {
-            call(context, Method::PUT, &name, &[]).print(output, summary).await?;
+            call(client, Method::PUT, &name, &[]).print(output, summary).await?;
         }
-        Collection::List => context.client.call(Method::GET, &["v1", "collections"]).print(output, table).await?,
+        Collection::List => client.call(Method::GET, &["v1", "collections"]).print(output, table).await?,
         Collection::Remove(NamedCollection { name }) => {
-            call(context, Method::DELETE, &name, &[]).done().await?;
+            call(client, Method::DELETE, &name, &[]).done().await?;
             output.done("removed", &name);
         }
         Collection::Erase { name, seq, reason } => {
-            let call = call(context, Method::DELETE, &name, &["journal", &seq.to_string()]).query("reason", reason);
+            let call = call(client, Method::DELETE, &name, &["journal", &seq.to_string()]).query("reason", reason);
             call.print(output, erased).await?;
         }
         Collection::Export { name, file } => {
-            let pieces = call(context, Method::GET, &name, &["export"]).pieces().await?;
-            if let Some(lines) = transfer::write(pieces, &file, output).await? {
-                let answer = json!({"collection": name, "file": file, "lines": lines});
-                output.answer(&answer, |output| {
-                    output.line(format!("exported {name} to {}: {}", file.display(), counted(lines, "line")));
-                });
-            }
+            let call = call(client, Method::GET, &name, &["export"]);
+            transfer::write(call, ("collection", name.as_str()), &file, output).await?;
         }
         Collection::Import { name, file } => {
             let lines = transfer::read(&file).await?;
-            call(context, Method::POST, &name, &["import"]).lines(lines).print(output, summary).await?;
+            call(client, Method::POST, &name, &["import"]).lines(lines).print(output, summary).await?;
         }
     }
     Ok(())
 }
 
-fn call<'a>(context: &'a Context, method: Method, name: &CollectionName, path: &[&str]) -> Call<'a> {
-    context.client.call(method, &[&["v1", "collections", name.as_str()], path].concat())
+/// A call on `path` below a collection.
+pub(super) fn call<'a>(client: &'a Client, method: Method, name: &CollectionName, path: &[&str]) -> Call<'a> {
+    client.call(method, &[&["v1", "collections", name.as_str()], path].concat())
 }
 
 fn summary(collection: &api::Collection, output: Output) {

@@ -22,7 +22,7 @@ use self::show::Show;
 use super::{
     Context,
     run::{end::Over, has_ended, models, say},
-    watch::{Watch, Watched},
+    watch::Watch,
 };
 use crate::{
     cli::{BrowserArgs, On, RunLimits},
@@ -97,16 +97,16 @@ pub(super) async fn director(context: &Context, args: Director) -> Result<ExitCo
             (Some(text), _) => text,
             (None, Some(lines)) => {
                 output.ask("you: ");
-                match watch.until(async { Ok(lines.next().await) }).await? {
-                    Watched::Done(Some(line)) if line.trim().is_empty() => continue,
-                    Watched::Done(Some(line)) => line,
-                    Watched::Done(None) | Watched::Interrupted => break,
+                match watch.until(async { Ok(lines.next().await) }).await?.flatten() {
+                    Some(line) if line.trim().is_empty() => continue,
+                    Some(line) => line,
+                    None => break,
                 }
             }
             (None, None) => break,
         };
         let run = chat.start(text).await?;
-        if let Watched::Interrupted = watch.until_it_waits(&run).await? {
+        if watch.until_it_waits(&run).await?.is_none() {
             chat.cancel(&run).await?;
         }
         watch.catch_up().await?;
@@ -138,7 +138,7 @@ async fn session<'a>(context: &'a Context, args: &Director) -> Result<OnSession<
     if !context.output.json {
         context.output.note(format!("made the session {}", made.id));
     }
-    Ok(OnSession::named(&context.client, made.id, args.on.acting_as.clone()))
+    Ok(OnSession::named(&context.client, made.id, args.on.acting_as.agent.clone()))
 }
 
 impl Chat<'_> {

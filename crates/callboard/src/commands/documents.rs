@@ -14,7 +14,7 @@ use callboard_engine::core::{
 use clap::{Args, Subcommand};
 use http::Method;
 
-use super::Context;
+use super::{Context, collection};
 use crate::{
     cli::On,
     client::{Call, Client, OnSession},
@@ -115,10 +115,7 @@ impl<'a> Place<'a> {
         let path: Vec<_> = ["documents"].into_iter().chain(name.map(DocumentName::as_str)).collect();
         match self {
             Self::Session(session, collection) => session.call(method, &path).maybe("collection", collection.as_ref()),
-            Self::Collection(client, collection) => {
-                let below = ["v1", "collections", collection.as_str()];
-                client.call(method, &[&below[..], &path].concat())
-            }
+            Self::Collection(client, name) => collection::call(client, method, name, &path),
         }
     }
 }

@@ -48,7 +48,7 @@ pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Fail
         };
     }
     let journal = read(&session, &args).await?;
-    let reader = session.acting_as.agent.as_ref();
+    let reader = session.acting_as.as_ref();
     output.answer(&journal.json, |output| {
         journal.it.entries.iter().for_each(|entry| line(entry, reader, output));
         if journal.it.entries.is_empty() {
@@ -62,31 +62,29 @@ pub(super) async fn journal(context: &Context, args: Journal) -> Result<(), Fail
 /// end, since some may be of other types, or hidden.
 async fn read(session: &OnSession<'_>, args: &Journal) -> Result<Answer<api::JournalPage>, Failure> {
     let types = (!args.types.is_empty()).then(|| args.types.join(","));
-    let page = async |after: Seq, limit: Option<usize>| {
-        let call = session.get(&["journal"]).query("after", after).maybe("limit", limit).maybe("types", types.as_ref());
-        call.answer::<api::JournalPage>().await
-    };
+    let journal = || session.get(&["journal"]).maybe("types", types.as_ref());
     let (None, Some(limit)) = (args.after, args.limit) else {
-        return page(args.after.unwrap_or_default(), args.limit).await;
+        return journal().maybe("after", args.after).maybe("limit", args.limit).answer().await;
     };
-    let head = page(Seq::ZERO, Some(0)).await?.it.head;
-    let mut window = u64::try_from(limit).unwrap_or(u64::MAX);
+    let (mut missing, mut first, mut before, mut end) = (limit, None, None, None);
     loop {
-        let after = Seq(head.0.saturating_sub(window));
-        let found = page(after, None).await?.it;
-        if found.entries.len() >= limit || after == Seq::ZERO {
-            let older = found.entries.len().saturating_sub(limit);
-            // Only the numbers are needed: the entries themselves come as the server gives them.
-            let first = found.entries.get(older).map_or(found.head, |entry| entry.seq.previous());
-            return page(first, Some(limit)).await;
+        let newest = journal().query("order", "desc").query("limit", missing).maybe("before", before);
+        let found = newest.answer::<api::JournalPage>().await?.it;
+        missing = missing.saturating_sub(found.entries.len());
+        first = found.entries.last().map(|entry| entry.seq.previous()).or(first);
+        before = found.next;
+        // What is written meanwhile is not wanted.
+        let end = end.get_or_insert(found.head.next());
+        if missing == 0 || before.is_none() {
+            // Only the numbers were needed: the entries themselves come as the server gives them, however many they are.
+            return journal().query("after", first.unwrap_or(found.head)).query("before", end).answer().await;
         }
-        window = window.saturating_mul(8);
     }
 }
 
 async fn follow(session: &OnSession<'_>, args: Journal, output: Output) -> Result<(), Failure> {
     let mut follow = Follow::start(session, args.types, args.after.unwrap_or_default(), output).await?;
-    let reader = session.acting_as.agent.as_ref();
+    let reader = session.acting_as.as_ref();
     while output.is_writable() {
         if let Followed::Entry(entry) = follow.next().await? {
             output.answer(&entry, |output| line(&entry, reader, output));

@@ -57,7 +57,7 @@ pub(super) async fn mcp(context: Context, args: Mcp) -> Result<(), Failure> {
     }
     if let Some(id) = &session {
         // A session that is not there, or an agent that is not in it, is an error before a client waits for it.
-        OnSession::named(&context.client, id.clone(), args.acting_as.clone()).get(&[]).done().await?;
+        OnSession::named(&context.client, id.clone(), args.acting_as.agent.clone()).get(&[]).done().await?;
     }
     let offer = match args.tools.as_str() {
         "" => Offer::default(),

@@ -118,7 +118,7 @@ pub(crate) struct Messages {
 pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Failure> {
     let session = context.session_on(&args.thread.on).await?;
     let thread = args.thread.thread();
-    let roles: Vec<_> = args.roles.iter().map(|role| word(*role)).collect();
+    let roles: Vec<_> = args.roles.iter().map(|role| role.as_str()).collect();
     let is_whole = args.before.is_none() && args.after.is_none() && roles.is_empty() && args.limit != Some(0);
     let call = session.get(&["threads", thread.as_str(), "messages"]);
     let call = call.maybe("limit", args.limit).maybe("before", args.before).maybe("after", args.after);
@@ -129,7 +129,7 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
         return call.query("shape", shape).print(context.output, people).await;
     }
     call.print(context.output, |page: &api::MessageList, output| {
-        page.messages.iter().for_each(|message| show(message, session.acting_as.agent.as_ref(), output));
+        page.messages.iter().for_each(|message| show(message, session.acting_as.as_ref(), output));
         if page.messages.is_empty() {
             output.note(if is_whole { "there are no messages" } else { "there are no such messages" });
         }
@@ -137,21 +137,8 @@ pub(super) async fn messages(context: &Context, args: Messages) -> Result<(), Fa
     .await
 }
 
-/// The API's name for a role.
-pub(super) fn word(role: Role) -> &'static str {
-    match role {
-        Role::User => "user",
-        Role::Ai => "assistant",
-        Role::System => "system",
-        Role::Tool => "tool",
-    }
-}
-
 fn show(message: &api::Message, reader: Option<&AgentName>, output: Output) {
-    let speaker = match (message.said_by(reader), message.role) {
-        (Some(agent), _) => agent.to_string(),
-        (None, role) => word(role).to_owned(),
-    };
+    let speaker = message.said_by(reader).map_or(message.role.as_str(), AgentName::as_str);
     let time = output.paint(Style::Quiet, format!("{}, entry {}", message.timestamp, message.seq));
     output.line(format!("{} ({time})", output.paint(Style::Name, speaker)));
     let text = words(&message.content);

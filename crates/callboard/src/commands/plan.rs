@@ -35,9 +35,6 @@ pub(crate) struct Plan {
     pub(crate) follow: bool,
 }
 
-/// How far a task may be.
-const STATUSES: [&str; 4] = ["pending", "in_progress", "completed", "failed"];
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
     /// Replace the plan
@@ -99,7 +96,7 @@ pub(crate) enum PlanCommand {
         #[arg(value_name = "ID", value_parser = parse::number)]
         task: u64,
         /// Its status
-        #[arg(long, value_name = "STATUS", required_unless_present = "notes", value_parser = parse::one_of::<api::PlanStatus>(STATUSES.into()))]
+        #[arg(long, value_name = "STATUS", required_unless_present = "notes", value_parser = parse::one_of::<api::PlanStatus>(api::PlanStatus::ALL.map(api::PlanStatus::as_str).into()))]
         status: Option<api::PlanStatus>,
         /// Its notes; an empty text removes them
         #[arg(long, value_name = "TEXT")]

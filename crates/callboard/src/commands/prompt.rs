@@ -101,7 +101,7 @@ pub(super) async fn prompt(context: &Context, args: Prompt) -> Result<(), Failur
     };
     let (budget, other) = (budget.map(Tokens), api::PromptBody::default());
     let body = api::PromptBody { agent, thread, layout, model, budget, at, recall, query, format, ..other };
-    session.post(&["prompt"], &body).acting_as(&on.acting_as).print(context.output, show).await
+    session.post(&["prompt"], &body).maybe("as", on.acting_as.agent).print(context.output, show).await
 }
 
 /// How many of the newest messages of a thread are looked at.
@@ -119,8 +119,8 @@ async fn spoken_to(
     if manager.is_some_and(|manager| manager.name == *agent) {
         return Ok(None);
     }
-    let own_eyes = ActingAs { agent: Some(agent.clone()) };
-    let threads = match session.get(&["threads"]).acting_as(&own_eyes).answer::<api::ThreadList>().await {
+    // With its own eyes.
+    let threads = match session.get(&["threads"]).query("as", agent).answer::<api::ThreadList>().await {
         Ok(threads) => threads.it.threads,
         // Whoever may not look with this agent's eyes gets the thread that the server takes.
         Err(failure) if failure.problem.code == "forbidden" => return Ok(None),
@@ -128,7 +128,7 @@ async fn spoken_to(
     };
     let mut last: Option<(ThreadId, Seq)> = None;
     for thread in threads.into_iter().filter(|thread| manager.is_none() || thread.name != ThreadId::main()) {
-        let call = session.get(&["threads", thread.name.as_str(), "messages"]).acting_as(&own_eyes);
+        let call = session.get(&["threads", thread.name.as_str(), "messages"]).query("as", agent);
         // As of an earlier entry, the messages up to it may be far from the newest.
         let call = call.maybe("limit", at.is_none().then_some(LOOKED_AT));
         let messages = call.answer::<api::MessageList>().await?.it.messages;

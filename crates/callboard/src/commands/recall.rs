@@ -4,12 +4,13 @@ use std::process::ExitCode;
 
 use callboard_api as api;
 use callboard_engine::core::{
+    conversation::Role,
     id::{AgentName, Seq, ThreadId},
     recall::Source,
 };
 use clap::Args;
 
-use super::{Context, messages::word};
+use super::Context;
 use crate::{
     cli::On,
     client::Answer,
@@ -145,5 +146,5 @@ fn line(hit: &api::RecallHit, with_score: bool, output: Output) {
 
 /// Who said it.
 fn who(hit: &api::RecallHit) -> &str {
-    hit.agent.as_ref().map_or_else(|| hit.role.map_or("user", word), AgentName::as_str)
+    hit.agent.as_ref().map_or_else(|| hit.role.map_or("user", Role::as_str), AgentName::as_str)
 }

@@ -18,11 +18,7 @@ use clap::Args;
 use serde_json::json;
 
 use self::{end::Over, reply::Replies, show::Show};
-use super::{
-    Context,
-    session::role_and_title,
-    watch::{Watch, Watched},
-};
+use super::{Context, session::role_and_title, watch::Watch};
 use crate::{
     cli::{ActingAs, On, RunLimits},
     client::OnSession,
@@ -148,10 +144,10 @@ impl<'a> WatchedRun<'a> {
         })?;
         models::check(context, &file.agents, &[])?;
         let made = file.create(&context.client, args.id.clone(), args.sets_from.clone()).await?.it;
-        let session = OnSession::named(&context.client, made.id.clone(), args.acting_as.clone());
+        let session = OnSession::named(&context.client, made.id.clone(), args.acting_as.agent.clone());
         let started = Self::start(context, session, &made, args, input).await;
         if started.is_err() {
-            OnSession::named(&context.client, made.id, ActingAs::default()).delete().await?;
+            OnSession::named(&context.client, made.id, None).delete().await?;
         }
         started
     }
@@ -217,15 +213,15 @@ impl<'a> WatchedRun<'a> {
         let mut watch = Watch::start(&self.session, show, self.after, &self.signals, output).await?;
         let mut replies = Replies::new(args.yes, output);
         let is_interrupted = loop {
-            let Watched::Done(run) = watch.until_it_waits(&self.run).await? else { break true };
+            let Some(run) = watch.until_it_waits(&self.run).await? else { break true };
             // An agent does not answer for the user.
             if run.status != Status::AwaitingUser || args.no_answers || args.acting_as.agent.is_some() {
                 break false;
             }
             match watch.until(replies.reply(&self.session, &run)).await? {
-                Watched::Done(true) => {}
-                Watched::Done(false) => break false,
-                Watched::Interrupted => break true,
+                Some(true) => {}
+                Some(false) => break false,
+                None => break true,
             }
         };
         if is_interrupted {

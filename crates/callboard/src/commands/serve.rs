@@ -120,7 +120,11 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     }
     let url = config::store_url(global)?;
     let user_tokens = user_tokens(args.user_token_file.as_deref())?;
-    let elsewhere = args.recall.as_deref().map(recall::read).transpose()?.unwrap_or_default();
+    let folder = config::data_folder(&url, args.data.as_deref());
+    let mut recall = RecallSettings { memory_bytes: args.recall_memory << 20, ..config::recall(&url, folder) };
+    if let Some(path) = &args.recall {
+        recall = recall::read(path, recall)?;
+    }
     let prices = args.prices.as_deref().map(prices::read).transpose()?;
     let ttl = args.ttl.map_or_else(config::ttl, |ttl| Ok(Some(ttl)))?.unwrap_or(Ttl::DAY);
     let listen = args.port.map_or_else(|| args.listen.clone(), |port| format!("127.0.0.1:{port}"));
@@ -128,7 +132,6 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
     let store_settings = config::store_settings(global);
     let supervisor = store_settings.supervisor.clone();
     let store = callboard_store::open(&url, store_settings).await?;
-    let folder = config::data_folder(&url, args.data.as_deref());
     let token_secret = folder.map(token_key::read_or_make).transpose()?;
     let node = Node::of(folder)?;
     let settings = Settings {
@@ -150,15 +153,13 @@ pub(super) async fn serve(global: &Global, args: Serve, output: Output) -> Resul
         runs: config::runs(node.name.clone()),
     };
     master_keys::known(&url, folder).map_err(master_keys::failure)?;
-    let recall = RecallSettings { memory_bytes: args.recall_memory << 20, ..config::recall(&url, folder) };
     let archive = archive(global, args.archive.as_deref(), &url).await?;
-    let (keys, recall) = (master_keys::of(&url, folder), elsewhere.added_to(recall));
     let board_settings = callboard_engine::Settings {
         ttl,
         lease: Lease { holder: node.name.clone(), lasts: LEASE },
         sweep: args.sweep_seconds,
         supervisor,
-        master_keys: keys,
+        master_keys: master_keys::of(&url, folder),
         recall,
         archive,
         ..callboard_engine::Settings::default()

@@ -6,7 +6,7 @@ use std::{cmp::Reverse, path::PathBuf};
 
 use callboard_api as api;
 use callboard_engine::core::{
-    agent::{Agent, AgentRole},
+    agent::Agent,
     audience::Audience,
     count::Tokens,
     id::{Seq, SessionId},
@@ -148,12 +148,6 @@ pub(crate) struct SessionUpdate {
 }
 
 impl SessionUpdate {
-    fn changes_something(&self) -> bool {
-        let Self { title, default_visibility, ttl, team, collections, .. } = self;
-        let of_the_team = default_visibility.is_some() || team.is_some() || collections.is_some();
-        title.is_some() || ttl.is_some() || of_the_team || self.of_prompts().is_some()
-    }
-
     /// What is to change in the settings of prompts. The rest stays as it is.
     fn of_prompts(&self) -> Option<Profile> {
         let Self { layout, budget, answer_tokens, .. } = self;
@@ -277,11 +271,6 @@ struct Sessions {
 }
 
 async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
-    if !args.changes_something() {
-        return Err(Failure::usage("usage", "say what to change")
-            .hint("for instance --title TEXT; `callboard session update --help` lists what can be changed"));
-    }
-    let call = context.call(&args.on.clone().on(), Method::PATCH, &[]).await?;
     let file = args.team.as_deref().map(team_file::read).transpose()?;
     let (agents, steps) = file.map(|file| (file.agents, file.steps)).unzip();
     // A file without steps leaves them unchanged.
@@ -297,7 +286,11 @@ async fn update(context: &Context, args: SessionUpdate) -> Result<(), Failure> {
         collections: args.collections,
         ..SessionPatch::default()
     };
-    call.json(&patch).print(context.output, show).await
+    if patch == SessionPatch::default() {
+        return Err(Failure::usage("usage", "say what to change")
+            .hint("for instance --title TEXT; `callboard session update --help` lists what can be changed"));
+    }
+    context.call(&args.on.on(), Method::PATCH, &[]).await?.json(&patch).print(context.output, show).await
 }
 
 fn show(session: &api::Session, output: Output) {
@@ -334,10 +327,7 @@ fn named(agent: &Agent) -> String {
 
 /// What stands behind the name of an agent.
 pub(super) fn role_and_title(agent: &Agent) -> String {
-    let role = match agent.role {
-        AgentRole::Manager => "manager",
-        AgentRole::Worker => "worker",
-    };
+    let role = agent.role.as_str();
     let title = agent.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
     format!("({role}){title}")
 }

@@ -28,13 +28,6 @@ pub(crate) enum Tools {
     },
 }
 
-impl Tools {
-    /// Whether it executes a node of the workflow.
-    pub(super) fn executes_nodes(&self) -> bool {
-        matches!(self, Self::Call { tool, .. } if tool == "test_single_node")
-    }
-}
-
 pub(super) async fn execute(context: &Context, command: Tools) -> Result<(), Failure> {
     match command {
         Tools::List(on) => context.get(&on, &["tools"]).await?.print(context.output, table).await,

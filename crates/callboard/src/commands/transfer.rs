@@ -6,22 +6,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bytes::BytesMut;
 use callboard_api as api;
 use callboard_engine::core::id::SessionId;
 use callboard_server::Pieces;
 use clap::Args;
 use flate2::read::MultiGzDecoder;
-use futures::{StreamExt as _, stream};
+use futures::StreamExt as _;
 use http::Method;
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio_util::io::ReaderStream;
 
 use super::Context;
 use crate::{
     atomic,
     cli::On,
-    client::broken,
+    client::{Call, broken},
     failure::Failure,
     output::{Output, counted},
 };
@@ -58,14 +57,7 @@ const PIECE_BYTES: usize = 64 << 10;
 
 pub(super) async fn export(context: &Context, args: Export) -> Result<(), Failure> {
     let session = context.session_on(&args.on).await?;
-    let pieces = session.get(&["export"]).pieces().await?;
-    let file = args.file;
-    let Some(lines) = write(pieces, &file, context.output).await? else { return Ok(()) };
-    let answer = json!({"session": session.id, "file": file, "lines": lines});
-    context.output.answer(&answer, |output| {
-        output.line(format!("exported {} to {}: {}", session.id, file.display(), counted(lines, "line")));
-    });
-    Ok(())
+    write(session.get(&["export"]), ("session", session.id.as_str()), &args.file, context.output).await
 }
 
 pub(super) async fn import(context: &Context, args: Import) -> Result<(), Failure> {
@@ -81,12 +73,22 @@ fn is_standard(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// Writes an export to a file and returns its number of lines, or prints it.
-pub(super) async fn write(pieces: Pieces, file: &Path, output: Output) -> Result<Option<u64>, Failure> {
+/// Writes the export of a thing, of which kind and name it is, to a file, or prints it.
+pub(super) async fn write(
+    call: Call<'_>,
+    (kind, name): (&str, &str),
+    file: &Path,
+    output: Output,
+) -> Result<(), Failure> {
+    let pieces = call.pieces().await?;
     if is_standard(file) {
-        return print(pieces, output).await.map(|()| None);
+        return print(pieces, output).await;
     }
-    write_file(pieces, file).await.map(Some)
+    let lines = write_file(pieces, file).await?;
+    output.answer(&json!({kind: name, "file": file, "lines": lines}), |output| {
+        output.line(format!("exported {name} to {}: {}", file.display(), counted(lines, "line")));
+    });
+    Ok(())
 }
 
 /// Refuses a file that is not there, before a store is made for it.
@@ -100,11 +102,12 @@ pub(super) fn check(file: &Path) -> Result<(), Failure> {
 /// Reads an export from a file or from the standard input.
 pub(super) async fn read(file: &Path) -> Result<Pieces, Failure> {
     if is_standard(file) {
-        return Ok(pieces_of(tokio::io::stdin()));
+        return Ok(ReaderStream::with_capacity(tokio::io::stdin(), PIECE_BYTES).boxed());
     }
     let path = file.to_owned();
     let opened = tokio::task::spawn_blocking(move || open(&path)).await.map_err(io::Error::other).flatten();
-    opened.map(|file| pieces_of(tokio::fs::File::from_std(file))).map_err(|error| unreadable(file, &error))
+    let opened = tokio::fs::File::from_std(opened.map_err(|error| unreadable(file, &error))?);
+    Ok(ReaderStream::with_capacity(opened, PIECE_BYTES).boxed())
 }
 
 /// What gzip files begin with.
@@ -149,16 +152,6 @@ async fn print(mut pieces: Pieces, output: Output) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// The content of a reader as pieces.
-fn pieces_of<S: AsyncRead + Send + Unpin + 'static>(source: S) -> Pieces {
-    let next = |mut source: S| async move {
-        let mut piece = BytesMut::with_capacity(PIECE_BYTES);
-        let read = source.read_buf(&mut piece).await?;
-        Ok((read > 0).then(|| (piece.freeze(), source)))
-    };
-    stream::try_unfold(source, next).boxed()
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

@@ -160,14 +160,9 @@ pub(super) fn read_value(given: String, is_text: bool) -> Result<Value, Failure>
 }
 
 /// A text without the line end that programs write behind it.
-fn without_line_end(mut text: String) -> String {
-    if text.ends_with('\n') {
-        text.pop();
-    }
-    if text.ends_with('\r') {
-        text.pop();
-    }
-    text
+fn without_line_end(text: String) -> String {
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    line.strip_suffix('\r').unwrap_or(line).to_owned()
 }
 
 fn table(list: &api::VariableList, output: Output) {

@@ -32,24 +32,18 @@ pub(super) struct Watch<'a, S> {
     node: Option<String>,
     /// Whether pieces of answers are shown: at a terminal.
     with_pieces: bool,
+    /// The run, and the turn in it, whose answer stands in a line that has no end yet.
+    open_line: Option<(RunId, u64)>,
     output: Output,
 }
 
 /// What shows entries and pieces of answers.
 pub(super) trait Show {
-    /// Shows a piece of an answer as it comes.
-    fn piece(&mut self, piece: &api::Delta);
+    /// Shows a piece of an answer as it comes, at the beginning of a line or behind the piece before. Whether it was shown.
+    fn piece(&mut self, piece: &api::Delta, is_first: bool) -> bool;
 
-    /// Shows an entry to people.
-    fn entry(&mut self, entry: &api::Entry);
-}
-
-/// How waiting ended.
-pub(super) enum Watched<T> {
-    /// The awaited work has ended.
-    Done(T),
-    /// The user pressed Ctrl-C, and the work was dropped.
-    Interrupted,
+    /// Shows an entry to people. Fails where its data cannot be read.
+    fn entry(&mut self, entry: &api::Entry) -> serde_json::Result<()>;
 }
 
 /// The driver that an entry names.
@@ -69,23 +63,21 @@ impl<'a, S: Show> Watch<'a, S> {
     ) -> Result<Self, Failure> {
         let follow = Follow::start(session, Vec::new(), after, output).await?;
         let with_pieces = output::is_terminal() && !output.json;
-        Ok(Self { session, follow, signals, heard: 0, show, shown: after, node: None, with_pieces, output })
+        let (heard, shown, node, open_line) = (0, after, None, None);
+        Ok(Self { session, follow, signals, heard, show, shown, node, with_pieces, open_line, output })
     }
 
-    /// Shows entries until the run waits for the user or a tool, is paused, or has ended.
-    pub(super) async fn until_it_waits(&mut self, run: &RunId) -> Result<Watched<api::Run>, Failure> {
+    /// Shows entries until the run waits for the user or a tool, is paused, or has ended; `None` where the user pressed Ctrl-C
+    /// before that.
+    pub(super) async fn until_it_waits(&mut self, run: &RunId) -> Result<Option<api::Run>, Failure> {
         let (signals, next) = (self.signals, self.heard + 1);
-        let watched = tokio::select! {
+        tokio::select! {
             biased;
-            () = signals.sent(next) => Watched::Interrupted,
-            run = self.wait(run) => Watched::Done(run?),
-        };
-        Ok(self.heard(watched))
-    }
-
-    fn heard<T>(&mut self, watched: Watched<T>) -> Watched<T> {
-        self.heard += u32::from(matches!(watched, Watched::Interrupted));
-        watched
+            () = signals.sent(next) => {}
+            run = self.wait(run) => return run.map(Some),
+        }
+        self.heard = next;
+        Ok(None)
     }
 
     async fn wait(&mut self, run: &RunId) -> Result<api::Run, Failure> {
@@ -115,22 +107,24 @@ impl<'a, S: Show> Watch<'a, S> {
         }
     }
 
-    /// Shows what happens until `work` is done.
+    /// Shows what happens until `work` is done; `None` where the user pressed Ctrl-C, and the work was dropped.
     pub(super) async fn until<T>(
         &mut self,
         work: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<Watched<T>, Failure> {
+    ) -> Result<Option<T>, Failure> {
         let (mut work, next) = (pin!(work), self.heard + 1);
         loop {
             tokio::select! {
                 biased;
-                () = self.signals.sent(next) => return Ok(self.heard(Watched::Interrupted)),
-                done = &mut work => return Ok(Watched::Done(done?)),
+                () = self.signals.sent(next) => break,
+                done = &mut work => return done.map(Some),
                 item = self.follow.next() => {
                     self.take(item?);
                 }
             }
         }
+        self.heard = next;
+        Ok(None)
     }
 
     /// Shows what has happened so far.
@@ -151,10 +145,24 @@ impl<'a, S: Show> Watch<'a, S> {
             }
             Followed::Piece(piece) => {
                 if self.with_pieces {
-                    self.show.piece(&piece);
+                    let line = Some((piece.run.clone(), piece.turn));
+                    let is_first = self.open_line != line;
+                    if is_first {
+                        self.end_line();
+                    }
+                    if self.show.piece(&piece, is_first) {
+                        self.open_line = line;
+                    }
                 }
                 false
             }
+        }
+    }
+
+    /// Ends the line of a streamed answer.
+    fn end_line(&mut self) {
+        if self.open_line.take().is_some() {
+            self.output.write("\n");
         }
     }
 
@@ -164,6 +172,7 @@ impl<'a, S: Show> Watch<'a, S> {
             return;
         }
         self.shown = entry.seq;
+        self.end_line();
         if *entry.kind == *"run.claimed"
             && let Ok(Claimed { node }) = serde_json::from_str(&entry.data)
         {
@@ -174,8 +183,8 @@ impl<'a, S: Show> Watch<'a, S> {
         }
         if self.output.json {
             self.output.json(entry);
-        } else {
-            self.show.entry(entry);
+        } else if let Err(error) = self.show.entry(entry) {
+            self.output.note(format!("cannot show entry {}: {error}", entry.seq));
         }
     }
 }

@@ -12,10 +12,10 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 use super::{Context, variable::given_value};
-use crate::{cli::BrowserArgs, failure::Failure, output::Output, terminal};
+use crate::{failure::Failure, output::Output, terminal};
 
-pub(crate) use self::args::Workflow;
-use self::args::{Content, NamedNode, Record, Version, WorkflowCommand};
+use self::args::{Content, NamedNode, Record, Version};
+pub(crate) use self::args::{Workflow, WorkflowCommand};
 
 pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Failure> {
     let output = context.output;
@@ -73,21 +73,6 @@ pub(super) async fn execute(context: &Context, args: Workflow) -> Result<(), Fai
         WorkflowCommand::Status(args) => execution::status(context, args).await,
         WorkflowCommand::Cancel(args) => execution::cancel(context, args).await,
         WorkflowCommand::Export { on, file } => execution::export(context, &on, &file).await,
-    }
-}
-
-impl Workflow {
-    /// Whether it executes the workflow, and so needs models and browsers.
-    pub(super) fn executes(&self) -> bool {
-        matches!(self.command, Some(WorkflowCommand::Run(_)))
-    }
-
-    /// How the browsers of its execution are started.
-    pub(super) fn browsers(&self) -> BrowserArgs {
-        match &self.command {
-            Some(WorkflowCommand::Run(run)) => run.browsers.clone(),
-            _ => BrowserArgs::default(),
-        }
     }
 }
 

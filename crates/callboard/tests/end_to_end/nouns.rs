@@ -320,6 +320,17 @@ fn where_there_is_nothing_to_show_that_is_said() {
 }
 
 #[test]
+fn all_of_the_newest_entries_that_are_wanted_are_read() {
+    let home = Home::new().with_session("--id demo");
+    let messages: Vec<_> = (0..4200).map(|n| json!({"role": "user", "content": format!("Day {n}.")})).collect();
+    let path = "/v1/sessions/demo/threads/main/messages";
+    home.with_http(|http| http.done("POST", path, &json!({"messages": messages})));
+    let journal = home.json("session journal demo -n 4150");
+    let seqs: Vec<_> = journal["entries"].as_array().unwrap().iter().map(|entry| entry["seq"].as_u64()).collect();
+    assert_eq!((seqs.len(), *seqs.last().unwrap()), (4150, journal["head"].as_u64()));
+}
+
+#[test]
 fn a_session_is_shown_with_each_of_its_settings() {
     let home = Home::new();
     let new = json!({

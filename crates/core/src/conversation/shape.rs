@@ -54,13 +54,7 @@ impl MessageView {
 
 fn openai(message: &MessageView) -> Value {
     let mut fields = message.given(MessageShape::OpenAi);
-    let role = match message.role {
-        Role::User => "user",
-        Role::Ai => "assistant",
-        Role::System => "system",
-        Role::Tool => "tool",
-    };
-    fields.entry("role").or_insert_with(|| role.into());
+    fields.entry("role").or_insert_with(|| message.role.as_str().into());
     if fields.get(REFUSAL) == Some(&Value::Bool(true)) {
         fields.extend([("content".to_owned(), Value::Null), (REFUSAL.to_owned(), message.content.clone())]);
     }

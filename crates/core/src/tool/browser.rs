@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::browser::{
-    Act, BrowserCall, CloseTab, Inspect, Inspection,
+    Act, ActionKind, BrowserCall, CloseTab, Inspect, Inspection,
     scout::{self, DeployScout},
 };
 use crate::{
@@ -77,7 +77,7 @@ pub(crate) static DEBUG_ACTION: OwnTool = OwnTool {
     }),
     is_for: |view| view.is_in_charge(),
     arguments: || {
-        let kinds = ["click", "type", "press", "select", "wait", "scroll"];
+        let kinds = ActionKind::ALL.map(ActionKind::as_str);
         let action = json!({"type": "string", "enum": kinds, "description": "What is done."});
         let selector = json!({"type": "string",
             "description": "Where: a CSS selector, `text=WORDS`, or `role=ROLE[name=\"NAME\"]`."});

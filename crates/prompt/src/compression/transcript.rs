@@ -34,12 +34,7 @@ impl Spoken {
     /// Who says it. What a program tells the agent as which it works, that agent takes for the user's, and others do not: the words
     /// for all of them are true for each.
     pub fn speaker(&self) -> String {
-        let role = match self.message.role {
-            Role::User => "user",
-            Role::Ai => "assistant",
-            Role::System => "system",
-            Role::Tool => "tool",
-        };
+        let role = self.message.role.as_str();
         match (self.message.said_by(None), &self.message.agent) {
             (Some(agent), _) => agent.to_string(),
             (None, Some(agent)) if self.is_for_others => format!("{agent}'s {role}"),

@@ -1,9 +1,6 @@
 //! The part that names the members of the team.
 
-use callboard_core::{
-    agent::{Agent, AgentRole},
-    prompt::escape::escape,
-};
+use callboard_core::{agent::Agent, prompt::escape::escape};
 
 use crate::parts::{Changes, Gathered, Part, Source, tagged};
 
@@ -20,10 +17,7 @@ fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
 }
 
 fn line(agent: &Agent, reader: &Agent) -> String {
-    let role = match agent.role {
-        AgentRole::Manager => "manager",
-        AgentRole::Worker => "worker",
-    };
+    let role = agent.role.as_str();
     let title = agent.title.as_ref().map(|title| format!(": {}", escape(title))).unwrap_or_default();
     let you = if agent.name == reader.name { " (you)" } else { "" };
     format!("- {} ({role}){you}{title}", agent.name)

@@ -335,12 +335,7 @@ impl Conversation<'_> {
 
 /// What counts of a message, where the client sends items of the Responses API.
 fn essence_of(role: conversation::Role, content: &Value, calls: &[ToolCall], result_of: Option<&str>) -> Value {
-    let role = match role {
-        conversation::Role::User => "user",
-        conversation::Role::Ai => "assistant",
-        conversation::Role::System => "system",
-        conversation::Role::Tool => "tool",
-    };
+    let role = role.as_str();
     let call = |call: &ToolCall| json!([call.id, call.name, as_json(&call.arguments)]);
     let calls: Vec<_> = calls.iter().map(call).collect();
     json!([role, parts(Some(content), role), calls, result_of])

@@ -5,10 +5,12 @@ use callboard_api as api;
 use callboard_engine::core::{
     compression::{Compressed, facts::ContextWarned},
     conversation::{Message, Role, ToolCall},
-    id::{RunId, ThreadId},
+    id::ThreadId,
     plan::Plan,
+    text::first_chars,
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
+use serde_json::from_str;
 
 use super::super::{plan::show::todo, watch};
 use crate::output::{Output, Style};
@@ -22,16 +24,10 @@ const READ_WITH: &str = "`callboard messages`";
 /// Prints entries and pieces of answers.
 pub(super) struct Show {
     output: Output,
-    /// The turn whose answer is streamed to the screen, whether its line is still open, and whether it was answered.
-    streamed: Option<Streamed>,
+    /// Whether the answer that comes next was streamed to the screen.
+    was_streamed: bool,
     /// The calls whose results are not shown yet.
     calls: Vec<ToolCall>,
-}
-
-struct Streamed {
-    run: RunId,
-    turn: u64,
-    is_open: bool,
 }
 
 /// The parts of an entry that are shown.
@@ -43,21 +39,14 @@ struct Planned {
 
 impl Show {
     pub(super) fn new(output: Output) -> Self {
-        Self { output, streamed: None, calls: Vec::new() }
-    }
-
-    fn read<T: DeserializeOwned>(&mut self, entry: &api::Entry, show: impl FnOnce(&mut Self, T)) {
-        match serde_json::from_str(&entry.data) {
-            Ok(read) => show(self, read),
-            Err(error) => self.output.note(format!("cannot show entry {}: {error}", entry.seq)),
-        }
+        Self { output, was_streamed: false, calls: Vec::new() }
     }
 
     fn message(&mut self, message: Message) {
         let is_main = message.thread_id == ThreadId::main();
         match message.role {
             Role::Ai if is_main => {
-                let was_streamed = self.streamed.take().is_some();
+                let was_streamed = std::mem::take(&mut self.was_streamed);
                 let said = watch::content(&message.content, READ_WITH);
                 if !was_streamed && !said.trim().is_empty() {
                     self.output.line(said.trim_end());
@@ -79,51 +68,41 @@ impl Show {
             Role::Tool | Role::User | Role::System => {}
         }
     }
-
-    /// Ends the line of a streamed answer.
-    fn end_line(&mut self) {
-        if let Some(streamed) = &mut self.streamed
-            && std::mem::take(&mut streamed.is_open)
-        {
-            self.output.write("\n");
-        }
-    }
 }
 
 impl watch::Show for Show {
-    fn piece(&mut self, piece: &api::Delta) {
-        let api::Delta { run, turn, text, .. } = piece;
-        let is_new = self.streamed.as_ref().is_none_or(|streamed| streamed.run != *run || streamed.turn != *turn);
-        if is_new {
-            self.end_line();
-        }
-        self.output.write(text);
-        self.streamed = Some(Streamed { run: run.clone(), turn: *turn, is_open: true });
+    fn piece(&mut self, piece: &api::Delta, _: bool) -> bool {
+        self.output.write(&piece.text);
+        self.was_streamed = true;
+        true
     }
 
-    fn entry(&mut self, entry: &api::Entry) {
-        self.end_line();
+    fn entry(&mut self, entry: &api::Entry) -> serde_json::Result<()> {
+        let data: &str = &entry.data;
+        let output = self.output;
         match &*entry.kind {
-            "message.added" => self.read(entry, Self::message),
-            "plan.updated" => self.read(entry, |show, Planned { plan, version }| {
-                show.output.painted(Style::Quiet, format!("\nplan, version {version}"));
-                todo(&plan, show.output);
-                show.output.line("");
-            }),
-            "conversation.compressed" => self.read(entry, |show, compressed: Compressed| {
-                let Compressed { messages, tokens_before, tokens_after, .. } = compressed;
+            "message.added" => self.message(from_str(data)?),
+            "plan.updated" => {
+                let Planned { plan, version } = from_str(data)?;
+                output.painted(Style::Quiet, format!("\nplan, version {version}"));
+                todo(&plan, output);
+                output.line("");
+            }
+            "conversation.compressed" => {
+                let Compressed { messages, tokens_before, tokens_after, .. } = from_str(data)?;
                 let told = format!("  compressed {messages} messages: from {tokens_before} to {tokens_after} tokens");
-                show.output.painted(Style::Quiet, told);
-            }),
-            "context.warned" => self.read(entry, |show, warned: ContextWarned| {
-                let ContextWarned { tokens, compress_at, .. } = warned;
+                output.painted(Style::Quiet, told);
+            }
+            "context.warned" => {
+                let ContextWarned { tokens, compress_at, .. } = from_str(data)?;
                 let told = format!("  the context has {tokens} tokens; it is compressed at {compress_at}");
-                show.output.painted(Style::Quiet, told);
-            }),
-            "turn.failed" => self.streamed = None,
-            "run.paused" => self.read(entry, |show, paused: watch::Paused| paused.show(show.output)),
+                output.painted(Style::Quiet, told);
+            }
+            "turn.failed" => self.was_streamed = false,
+            "run.paused" => from_str::<watch::Paused>(data)?.show(output),
             _ => {}
         }
+        Ok(())
     }
 }
 
@@ -134,11 +113,7 @@ fn in_short(call: &ToolCall) -> String {
 
 /// The beginning of a text, in one line.
 fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SHORT) {
-        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
-        None => line,
-    }
+    first_chars(&text.split_whitespace().collect::<Vec<_>>().join(" "), SHORT)
 }
 
 #[cfg(test)]

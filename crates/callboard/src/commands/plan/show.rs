@@ -1,7 +1,7 @@
 //! Plans as people read them: a to-do list.
 
 use callboard_api as api;
-use callboard_engine::core::{entry::Actor, plan::Plan};
+use callboard_engine::core::plan::Plan;
 use serde_json::Value;
 
 use crate::output::{Output, Style, indented, joined};
@@ -62,20 +62,14 @@ fn mark(status: api::PlanStatus, output: Output) -> String {
 }
 
 fn about(version: &api::PlanVersion) -> String {
-    format!("version {} by {} at {}: {}", version.version, who(&version.by), version.at, version.reason)
-}
-
-fn who(by: &Actor) -> String {
-    match by {
-        Actor::Agent(name) => name.to_string(),
-        by => by.to_string(),
-    }
+    format!("version {} by {} at {}: {}", version.version, version.by.called(), version.at, version.reason)
 }
 
 /// The versions as a table.
 pub(super) fn history(list: &api::PlanVersionList, output: Output) {
-    let row =
-        |it: &api::PlanVersion| vec![it.version.to_string(), it.at.to_string(), who(&it.by), it.reason.to_string()];
+    let row = |it: &api::PlanVersion| {
+        vec![it.version.to_string(), it.at.to_string(), it.by.called().to_owned(), it.reason.to_string()]
+    };
     output.table(&["VERSION", "MADE", "BY", "REASON"], list.versions.iter().map(row));
     if list.next_cursor.is_some() {
         output.note("there are older versions: raise --limit");

@@ -13,7 +13,7 @@ use callboard_engine::core::{
     },
     time::Timestamp,
 };
-use serde::de::DeserializeOwned;
+use serde_json::from_str;
 
 use crate::{
     commands::{runs::seconds, set, watch},
@@ -28,43 +28,44 @@ pub(super) struct Show {
     answered_turn: u64,
     /// When the current turn was requested.
     asked_at: Option<Timestamp>,
-    /// The agent whose answer was streamed to the screen, and whether its line is still open.
-    streamed: Option<(AgentName, bool)>,
+    /// The agent whose answer was streamed to the screen.
+    streamed: Option<AgentName>,
 }
 
 /// How the whole of a long text is read.
 const READ_WITH: &str = "`callboard messages` or `callboard set show`";
 
 impl watch::Show for Show {
-    fn piece(&mut self, piece: &api::Delta) {
+    fn piece(&mut self, piece: &api::Delta, is_first: bool) -> bool {
         let api::Delta { turn, agent, text, .. } = piece;
         // The whole answer may have overtaken it. The manager's answer is JSON, and its message is shown when it is whole.
         if *turn <= self.answered_turn || self.manager.as_ref() == Some(agent) {
-            return;
+            return false;
         }
-        if self.streamed.as_ref().is_none_or(|(name, open)| name != agent || !open) {
-            self.end_line();
+        if is_first {
             self.output.write("    ");
-            self.streamed = Some((agent.clone(), true));
+            self.streamed = Some(agent.clone());
         }
         self.output.write(&self.output.paint(Style::Quiet, text.replace('\n', "\n    ")));
+        true
     }
 
-    fn entry(&mut self, entry: &api::Entry) {
-        self.end_line();
+    fn entry(&mut self, entry: &api::Entry) -> serde_json::Result<()> {
+        let data: &str = &entry.data;
         match &*entry.kind {
-            "message.added" => self.read(entry, Self::message),
-            "message.checked" => self.read(entry, Self::verdict),
-            "context_set.updated" => self.read(entry, Self::set),
+            "message.added" => self.message(from_str(data)?),
+            "message.checked" => self.verdict(from_str(data)?),
+            "context_set.updated" => self.set(entry, from_str(data)?),
             "context_set.deleted" => self.line(entry, format!("deletes {}", about(entry))),
-            "directive.received" => self.read(entry, Self::directive),
-            "turn.requested" => self.read(entry, Self::requested),
-            "turn.answered" => self.read(entry, Self::answered),
-            "turn.failed" => self.read(entry, Self::failed),
-            "run.paused" => self.read(entry, |show, _, paused: watch::Paused| paused.show(show.output)),
+            "directive.received" => self.directive(from_str(data)?),
+            "turn.requested" => self.requested(entry, from_str(data)?),
+            "turn.answered" => self.answered(entry, from_str(data)?),
+            "turn.failed" => self.failed(from_str(data)?),
+            "run.paused" => from_str::<watch::Paused>(data)?.show(self.output),
             "run.resumed" => self.output.line("  resumed"),
             _ => {}
         }
+        Ok(())
     }
 }
 
@@ -75,14 +76,7 @@ impl Show {
         Self { output, manager, answered_turn: 0, asked_at: None, streamed: None }
     }
 
-    fn read<T: DeserializeOwned>(&mut self, entry: &api::Entry, show: impl FnOnce(&mut Self, &api::Entry, T)) {
-        match serde_json::from_str(&entry.data) {
-            Ok(read) => show(self, entry, read),
-            Err(error) => self.output.note(format!("cannot show entry {}: {error}", entry.seq)),
-        }
-    }
-
-    fn message(&mut self, _: &api::Entry, message: Message) {
+    fn message(&mut self, message: Message) {
         let from = match (message.said_by(None), message.role) {
             (Some(agent), _) => agent.to_string(),
             (None, Role::User) => "user".to_owned(),
@@ -91,8 +85,7 @@ impl Show {
         };
         let to = self.reader(&message);
         self.output.line(format!("{} → {}", self.output.paint(Style::Name, from), self.output.paint(Style::Name, to)));
-        let on_screen = matches!((&self.streamed, &message.agent), (Some((shown, _)), Some(agent)) if shown == agent);
-        if on_screen {
+        if message.agent.is_some() && self.streamed == message.agent {
             self.output.painted(Style::Quiet, "    (as above)");
         } else {
             self.output.line(indented(&watch::content(&message.content, READ_WITH), "    "));
@@ -118,7 +111,7 @@ impl Show {
         }
     }
 
-    fn verdict(&mut self, _: &api::Entry, checked: MessageChecked) {
+    fn verdict(&mut self, checked: MessageChecked) {
         let (style, word) = match checked.valid {
             Some(true) => (Style::Good, "as expected"),
             Some(false) => (Style::Bad, "not as expected"),
@@ -141,7 +134,7 @@ impl Show {
         }
     }
 
-    fn directive(&mut self, _: &api::Entry, received: Received) {
+    fn directive(&mut self, received: Received) {
         for set in received.outcomes.iter().filter(|set| !set.outcome.is_change()) {
             let reason = set.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
             self.output.line(format!("  {}{reason}", set::outcome_line(set.outcome, &set.name)));
@@ -178,22 +171,13 @@ impl Show {
         self.streamed = None;
     }
 
-    fn failed(&mut self, _: &api::Entry, failed: TurnFailed) {
+    fn failed(&mut self, failed: TurnFailed) {
         self.streamed = None;
         self.output.painted(Style::Quiet, format!("  turn {}: {} gave no answer", failed.turn, failed.agent));
     }
 
     fn line(&self, entry: &api::Entry, what: String) {
         self.output.line(format!("  {} {what}", self.output.paint(Style::Name, entry.by.called())));
-    }
-
-    /// Ends the line of a streamed answer.
-    fn end_line(&mut self) {
-        if let Some((_, open)) = &mut self.streamed
-            && std::mem::take(open)
-        {
-            self.output.write("\n");
-        }
     }
 }
 
@@ -212,9 +196,8 @@ mod tests {
         let output = Output::new(false, false);
         let mut show = Show { output, manager: Some(name("lead")), answered_turn: 0, asked_at: None, streamed: None };
         let piece = |agent| api::Delta { run: "r6".parse().unwrap(), turn: 1, agent: name(agent), text: "{".into() };
-        show.piece(&piece("lead"));
-        assert!(show.streamed.is_none());
-        show.piece(&piece("writer"));
-        assert_eq!(show.streamed, Some((name("writer"), true)));
+        assert!(!show.piece(&piece("lead"), true) && show.streamed.is_none());
+        assert!(show.piece(&piece("writer"), true));
+        assert_eq!(show.streamed, Some(name("writer")));
     }
 }

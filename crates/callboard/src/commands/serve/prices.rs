@@ -17,22 +17,16 @@ pub(super) fn read(path: &Path) -> Result<Prices, Failure> {
     };
     let text = terminal::file(path)?;
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    let prices = if is_json { of_json(&text) } else { of_toml(&text) };
-    let prices = prices.map_err(failed)?;
-    match prices.fault() {
-        None => Ok(prices),
-        Some(fault) => Err(failed(fault)),
+    let prices = parse(&text, is_json).map_err(failed)?;
+    prices.fault().map_or(Ok(prices), |fault| Err(failed(fault)))
+}
+
+/// Each message says in which line something is wrong.
+fn parse(text: &str, is_json: bool) -> Result<Prices, String> {
+    match is_json {
+        true => serde_json::from_str(text).map_err(|error| error.to_string()),
+        false => toml::from_str(text).map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned()),
     }
-}
-
-fn of_json(text: &str) -> Result<Prices, String> {
-    // The message ends with the line.
-    serde_json::from_str(text).map_err(|error| error.to_string())
-}
-
-fn of_toml(text: &str) -> Result<Prices, String> {
-    // The message begins with the line.
-    toml::from_str(text).map_err(|error: toml::de::Error| error.to_string().trim_end().to_owned())
 }
 
 #[cfg(test)]
@@ -41,9 +35,9 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_read_says_in_which_line() {
-        let error = of_toml("currency = \"USD\"\n[models.small]\nprompt = 1\ncompletion = \"two\"\n").unwrap_err();
+        let error = parse("currency = \"USD\"\n[models.small]\nprompt = 1\ncompletion = \"two\"\n", false).unwrap_err();
         assert!(error.contains("line 4"), "{error}");
-        let error = of_json("{\"currency\": \"USD\",\n\"models\": {\"small\": {\"promt\": 1}}}").unwrap_err();
+        let error = parse("{\"currency\": \"USD\",\n\"models\": {\"small\": {\"promt\": 1}}}", true).unwrap_err();
         assert!(error.contains("line 2") && error.contains("promt"), "{error}");
     }
 }

@@ -23,21 +23,8 @@ const LONGEST_TIMEOUT_MS: u64 = 60_000;
 const LARGEST_ANSWER: usize = 64 << 20;
 const LONGEST_NAME: usize = 64;
 
-/// What recall asks elsewhere.
-#[derive(Default)]
-pub(crate) struct Elsewhere {
-    sources: Vec<HttpSource>,
-    embedder: Option<(Arc<dyn Embedder>, Prefixes)>,
-}
-
-impl Elsewhere {
-    /// The settings of recall with all of it.
-    pub(crate) fn added_to(self, settings: RecallSettings) -> RecallSettings {
-        let sources = self.sources.into_iter().map(passage_source).collect();
-        let embedder = self.embedder.map(|(model, prefixes)| embedder(model, prefixes));
-        RecallSettings { embedder, sources, ..settings }
-    }
-}
+/// What recall asks elsewhere: sources, and what gives texts their vectors.
+type Elsewhere = (Vec<HttpSource>, Option<(Arc<dyn Embedder>, Prefixes)>);
 
 /// The file. A key that is not here is an error that says where it stands.
 #[derive(Debug, Default, Deserialize)]
@@ -80,14 +67,17 @@ fn usual_size() -> usize {
     1 << 20
 }
 
-/// Reads the file. Asks nothing.
-pub(crate) fn read(path: &Path) -> Result<Elsewhere, Failure> {
+/// The settings with what the file says. Asks nothing.
+pub(crate) fn read(path: &Path, settings: RecallSettings) -> Result<RecallSettings, Failure> {
     let text = terminal::file(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    parse(&text, folder, &config::secret).map_err(|wrong| {
+    let (sources, model) = parse(&text, folder, &config::secret).map_err(|wrong| {
         Failure::failed("invalid", format!("{} is no file for --recall: {wrong}", path.display()))
             .hint("see docs/recall-sources.md")
-    })
+    })?;
+    let sources = sources.into_iter().map(passage_source).collect();
+    let embedder = model.map(|(model, prefixes)| embedder(model, prefixes));
+    Ok(RecallSettings { embedder, sources, ..settings })
 }
 
 /// What a file says. `secret` gives the value of a variable.
@@ -104,7 +94,7 @@ fn parse(text: &str, folder: &Path, secret: &dyn Fn(&str) -> Option<ApiKey>) -> 
         }
         sources.push(source.make(secret).map_err(wrong)?);
     }
-    Ok(Elsewhere { sources, embedder })
+    Ok((sources, embedder))
 }
 
 impl EmbedderOptions {
@@ -183,12 +173,12 @@ mod tests {
                    [[source]]\nname = 'wiki'\nurl = 'https://wiki.example/passages'\ntimeout_ms = 500\nmax_bytes = 65536\n\
                    headers_from_env = {Authorization = 'TOKEN'}\n\
                    [[source]]\nname = 'tickets'\nurl = 'http://127.0.0.1:9000'\n";
-        let elsewhere = parsed(all).unwrap();
-        let (embedder, prefixes) = elsewhere.embedder.unwrap();
+        let (sources, embedder) = parsed(all).unwrap();
+        let (embedder, prefixes) = embedder.unwrap();
         assert_eq!((embedder.model(), &*prefixes.question, &*prefixes.passage), ("small", "query: ", ""));
-        assert_eq!(elsewhere.sources.iter().map(HttpSource::name).collect::<Vec<_>>(), ["wiki", "tickets"]);
-        let none = parsed("").unwrap();
-        assert!(none.sources.is_empty() && none.embedder.is_none());
+        assert_eq!(sources.iter().map(HttpSource::name).collect::<Vec<_>>(), ["wiki", "tickets"]);
+        let (sources, embedder) = parsed("").unwrap();
+        assert!(sources.is_empty() && embedder.is_none());
     }
 
     #[test]
