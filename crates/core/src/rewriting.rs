@@ -53,10 +53,12 @@ pub struct ErasedEntry {
 /// are erased: a value may be a word that the entry needs where it stands.
 pub fn rewritten(entry: &Entry, mut data: Value, sealed: Option<Hash>) -> Rewritten {
     forget_prompt(&mut data);
-    if event::check_readable(&Entry { data: data.to_string().into(), ..entry.clone() }).is_err() {
+    let mut masked = Entry { data: data.to_string().into(), ..entry.clone() };
+    if event::check_readable(&masked).is_err() {
         event::erase(&entry.header.kind, &mut data);
+        masked.data = data.to_string().into();
     }
-    let data = copied(&entry.copied_from(), &data.to_string()).into();
+    let data = copied(&entry.copied_from(), &masked.data).into();
     Rewritten { seq: entry.header.seq, data_hash: entry.data_hash(), data, sealed }
 }
 
