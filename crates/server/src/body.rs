@@ -34,6 +34,13 @@ pub(crate) struct RepairedBody<T> {
     pub(crate) repaired: Vec<usize>,
 }
 
+/// The body of a change, and the object as it was brought: what is null in it is not what is left out.
+pub(crate) struct PatchBody<T> {
+    pub(crate) body: T,
+    pub(crate) given: serde_json::Map<String, serde_json::Value>,
+    pub(crate) options: WriteOptions,
+}
+
 /// An empty body.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,6 +52,16 @@ impl<T: DeserializeOwned> FromRequest<App> for RequestBody<T> {
     async fn from_request(request: Request, app: &App) -> Result<Self, CallError> {
         let (bytes, options) = read(request, app).await?;
         Ok(Self { body: parse(&bytes)?, options })
+    }
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for PatchBody<T> {
+    type Rejection = CallError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, CallError> {
+        let (bytes, options) = read(request, app).await?;
+        let body = parse(&bytes)?;
+        Ok(Self { body, given: parse(&bytes)?, options })
     }
 }
 

@@ -15,12 +15,12 @@ use callboard_core::{
 use callboard_engine::{Error, NewBoardSession, Session, SessionInfo, store::Row};
 
 use crate::{
+    body::PatchBody,
     call::*,
     caller::AuthorizedOnServer,
     cursor::{self, SessionPlace},
     files,
     idempotency::Attempt,
-    json::parse,
     resources::collection::check_collections,
     rights::{CreateSession, DeleteSession, ForkSession, ListSessions, ReadSession},
 };
@@ -103,11 +103,9 @@ async fn read_session(caller: Authorized<ReadSession>) -> Result<Answer<api::Ses
     responses((status = OK, description = "The session after the change", body = api::Session)))]
 async fn update_session(
     caller: Authorized<SessionPatch>,
-    RequestBody { body: given, options }: RequestBody<serde_json::Map<String, serde_json::Value>>,
+    PatchBody { body, given, options }: PatchBody<SessionPatch>,
 ) -> Result<Answer<api::Session>, CallError> {
-    let read: SessionPatch = parse(serde_json::Value::Object(given.clone()).to_string().as_bytes())?;
-    // What is null in it is not what is left out.
-    let body = SessionPatch { given: Some(given), ..read };
+    let body = SessionPatch { given: Some(given), ..body };
     if let Some(names) = &body.collections {
         if !caller.is_user() {
             return Err(caller.forbidden("name collections"));
