@@ -193,12 +193,21 @@ pub struct GivenFunction {
     pub arguments: String,
 }
 
-/// Reads the calls of an answer, which `/tool_calls` holds, and what came beside them that the model thought, in blocks.
-pub fn read_calls(given: Vec<GivenCall>) -> Result<(Vec<ToolCall>, Vec<Map<String, Value>>), Error> {
+/// The calls of an answer.
+pub struct ReadCalls {
+    /// The calls.
+    pub calls: Vec<ToolCall>,
+    /// What came beside them that the model thought, in blocks.
+    pub reasoning: Vec<Map<String, Value>>,
+}
+
+/// Reads the calls of an answer, which `/tool_calls` holds.
+pub fn read_calls(given: Vec<GivenCall>) -> Result<ReadCalls, Error> {
     let reasoning = beside(&given);
     let read = given.into_iter().enumerate().map(|(at, call)| call.read(&format!("/tool_calls/{at}")));
     let calls = read.collect::<Result<_, _>>();
-    Ok((calls.map_err(|Fault { pointer, problem }| Error::invalid(pointer, problem))?, reasoning))
+    let calls = calls.map_err(|Fault { pointer, problem }| Error::invalid(pointer, problem))?;
+    Ok(ReadCalls { calls, reasoning })
 }
 
 /// What came beside calls that their model thought, in blocks.

@@ -42,18 +42,20 @@ fn gather<'a>(from: &mut Source<'a>) -> Gathered<'a> {
     Ok(from.bounded(Lines { variables, fetch: from.renderer.by("read one, or `all`,", "get_workflow_variable") }))
 }
 
+/// A variable, and the line that shows it.
+type Line<'a> = (&'a Variable, String);
+
 /// The variables, those that were set longest ago first: what changes often then spoils least of what a provider has
 /// cached. Where not all fit, those that were set last are shown.
 struct Lines<'a> {
-    /// Each with the line that shows it.
-    variables: Vec<(&'a Variable, String)>,
+    variables: Vec<Line<'a>>,
     /// How one can be read, where that is on offer.
     fetch: String,
 }
 
 impl<'a> Lines<'a> {
     /// The variables that are left out, and those that are shown.
-    fn split(&self, shown: usize) -> (&[(&'a Variable, String)], &[(&'a Variable, String)]) {
+    fn split(&self, shown: usize) -> (&[Line<'a>], &[Line<'a>]) {
         self.variables.split_at_checked(self.variables.len().saturating_sub(shown)).unwrap_or_default()
     }
 }
@@ -69,7 +71,7 @@ impl Shortens for Lines<'_> {
         let older = left_out_note(left_out.len(), one, many, &self.fetch);
         let head =
             TextPiece { text: format!("{HEADING}\n{older}"), shows: Vec::new(), shortened: !left_out.is_empty() };
-        let is_cut = |(variable, _): &(&Variable, String)| is_cut(&variable.display);
+        let is_cut = |(variable, _): &Line<'_>| is_cut(&variable.display);
         let lines = shown.iter().map(|line| TextPiece {
             text: line.1.clone(),
             shows: vec![line.0.seq],

@@ -1,7 +1,10 @@
 //! Turns of runs and of loops of one's own.
 
 use callboard_core::{
-    conversation::{answer, given},
+    conversation::{
+        answer,
+        given::{self, ReadCalls},
+    },
     directive::Direct,
     id::Seq,
     run::own::{AnswerTurn, TurnOutcome},
@@ -64,7 +67,7 @@ pub(crate) async fn answer_turn(
     RepairedBody { body, options, repaired }: RepairedBody<api::TurnAnswer>,
 ) -> Result<Answer<api::TurnAnswered>, CallError> {
     let api::TurnAnswer { text, reasoning, tool_calls, message, directive, usage, error } = body;
-    let (tool_calls, beside) = given::read_calls(tool_calls)?;
+    let ReadCalls { calls: tool_calls, reasoning: beside } = given::read_calls(tool_calls)?;
     let (messages, own_usage) = message.map(answer::read).transpose()?.unwrap_or_default();
     let reasoning = reasoning.into_iter().chain(beside).collect();
     let usage = usage.map(Into::into).or(own_usage);
