@@ -4,11 +4,11 @@
 //! one are refused, and the values of variables are sealed, all before the command is decided. This crate has no keys:
 //! it only says where the input is.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
-use crate::{conversation::call_secrets::CallPart, entry::Hash};
+use crate::entry::Hash;
 
 /// Visits the input of a command. It may change what it is given as mutable.
 pub trait InputVisitor {
@@ -42,13 +42,25 @@ pub trait InputVisitor {
 
     /// What a tool of the caller's own was called with, or gave, before it is visited otherwise: the keys of its JSON say what is
     /// secret in it. That is taken out and sealed, if it can be; the answer is what it is called then.
-    fn call(&mut self, _part: &mut CallPart<'_>) -> Option<Arc<str>> {
+    fn call(&mut self, _part: &mut dyn CallPart) -> Option<Arc<str>> {
         None
     }
 
     /// A request with an idempotency key, after the input of its command: the hash of its body must not tell a short
     /// secret.
     fn fingerprint(&mut self, _fingerprint: &mut Fingerprint) {}
+}
+
+/// The JSON of the arguments of a call, or of its result.
+pub trait CallPart {
+    /// What secrets in it are called, in the place of the name of a variable.
+    fn name(&self) -> String;
+
+    /// Whether keys in it say that something is a secret.
+    fn has_secrets(&self) -> bool;
+
+    /// Takes these secrets out, as they are written and by their JSON pointers, and leaves a placeholder in the place of each.
+    fn take_secrets(&mut self) -> BTreeMap<String, Box<RawValue>>;
 }
 
 /// A text that can be replaced.

@@ -14,7 +14,7 @@ use crate::{
     entry::Hash,
     exact::quote_inexact,
     id::{CALL, VariableName, is_control},
-    input::{FreeText, InputVisitor},
+    input::{CallPart, FreeText, InputVisitor},
     text::{first_chars, replaced},
     variable::{HIDDEN, is_placeholder},
 };
@@ -104,7 +104,7 @@ impl CallJson<'_> {
 }
 
 /// The arguments or the result of a call.
-pub struct CallPart<'a> {
+pub(crate) struct Part<'a> {
     /// The id of the call.
     id: &'a str,
     /// [`ARGUMENTS`] or [`RESULT`].
@@ -115,7 +115,7 @@ pub struct CallPart<'a> {
     sent: Option<Hash>,
 }
 
-impl<'a> CallPart<'a> {
+impl<'a> Part<'a> {
     /// The [`ARGUMENTS`] or the [`RESULT`] of the call with this id.
     pub(crate) fn new(id: &'a str, part: &'static str, json: CallJson<'a>) -> Self {
         Self { id, part, json, sent: None }
@@ -126,19 +126,18 @@ impl<'a> CallPart<'a> {
         let name = visitor.call(&mut self)?;
         Some(TakenSecrets { name, at: at.into(), sent: self.sent? })
     }
+}
 
-    /// What secrets in it are called, in the place of the name of a variable.
-    pub fn name(&self) -> String {
+impl CallPart for Part<'_> {
+    fn name(&self) -> String {
         name_of(self.id, self.part)
     }
 
-    /// Whether keys in it say that something is a secret.
-    pub fn has_secrets(&self) -> bool {
+    fn has_secrets(&self) -> bool {
         !secrets_in(&self.json.text()).is_empty()
     }
 
-    /// Takes these secrets out, as they are written and by their JSON pointers, and leaves a placeholder in the place of each.
-    pub fn take_secrets(&mut self) -> BTreeMap<String, Box<RawValue>> {
+    fn take_secrets(&mut self) -> BTreeMap<String, Box<RawValue>> {
         let text = self.json.text();
         let Some((whole, secrets)) = taken_out(&text) else { return BTreeMap::new() };
         self.sent = Some(Hash::of(text.as_bytes()));

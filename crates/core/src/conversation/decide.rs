@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::{
     audience::Audience,
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
-    conversation::call_secrets::{CONTENT, CallJson, CallPart, CallSecrets, RESULT, TakenSecrets},
+    conversation::call_secrets::{CONTENT, CallJson, CallSecrets, Part, RESULT, TakenSecrets},
     conversation::facts::{AGENTS_THREAD, MessageAdded, ThreadUpdated, audience_of, message_key, own_thread_of},
     conversation::pdf::Pdf,
     conversation::reasoning,
@@ -228,13 +228,13 @@ impl NewMessage {
         let id = tool_call_id.as_deref().unwrap_or_default();
         match content {
             Some(NewContent::Text(text)) => {
-                let part = CallPart::new(id, RESULT, CallJson::Text(text));
+                let part = Part::new(id, RESULT, CallJson::Text(text));
                 secrets.extend(part.take(CONTENT, visitor));
             }
             Some(NewContent::Parts(parts)) => {
                 for (number, of_content) in parts.iter_mut().enumerate() {
                     if let Some(Value::String(text)) = of_content.get_mut("text") {
-                        let part = CallPart::new(id, RESULT, CallJson::Text(text));
+                        let part = Part::new(id, RESULT, CallJson::Text(text));
                         secrets.extend(part.take(&format!("{CONTENT}/{number}/text"), visitor));
                     }
                 }

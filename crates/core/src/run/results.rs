@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     command::{Command, DecisionBuilder, Undecided},
-    conversation::call_secrets::{CONTENT, CallJson, CallPart, RESULT},
+    conversation::call_secrets::{CONTENT, CallJson, Part, RESULT},
     conversation::{self, MessageReceipt, NewMessage, ToolCall, ToolResult},
     entry::Actor,
     erasure::Erased,
@@ -166,7 +166,7 @@ impl Command for ToolResults {
 
     fn input(&mut self, visitor: &mut dyn InputVisitor) {
         for (at, (id, result)) in self.results.iter_mut().enumerate() {
-            let part = CallPart::new(id, RESULT, CallJson::Text(result));
+            let part = Part::new(id, RESULT, CallJson::Text(result));
             self.taken.extend(part.take(CONTENT, visitor).map(|taken| (at, taken)));
             visitor.text(result);
         }

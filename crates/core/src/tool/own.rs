@@ -16,7 +16,7 @@ use crate::{
     agent::{DIRECTOR, Tool},
     command::{Command, DecisionBuilder, KeptAnswer, Undecided},
     conversation::ToolCall,
-    conversation::call_secrets::{ARGUMENTS, CallJson, CallPart, TakenSecrets},
+    conversation::call_secrets::{ARGUMENTS, CallJson, Part, TakenSecrets},
     error::Error,
     exact::quote_inexact,
     input::InputVisitor,
@@ -276,7 +276,7 @@ impl ToolCall {
             Value::String(text) => CallJson::Text(text),
             arguments => CallJson::Value(arguments),
         };
-        CallPart::new(&self.id, ARGUMENTS, json).take(&format!("/tool_calls/{number}/arguments"), visitor)
+        Part::new(&self.id, ARGUMENTS, json).take(&format!("/tool_calls/{number}/arguments"), visitor)
     }
 }
 

@@ -9,10 +9,9 @@ use std::{
 use callboard_core::{
     api_words::API_WORDS,
     command::Command,
-    conversation::call_secrets::CallPart,
     entry::{Actor, Hash},
     error::{Error as Refusal, Fault},
-    input::{Fingerprint, FreeText, HideSecrets, InputVisitor},
+    input::{CallPart, Fingerprint, FreeText, HideSecrets, InputVisitor},
     json::pointer_token,
     sealed::SealedInput,
     state::State,
@@ -178,7 +177,7 @@ impl InputVisitor for Probe {
         (self.has_words, self.has_variables) = (true, true);
     }
 
-    fn call(&mut self, part: &mut CallPart<'_>) -> Option<Arc<str>> {
+    fn call(&mut self, part: &mut dyn CallPart) -> Option<Arc<str>> {
         self.has_call_secrets = self.has_call_secrets || part.has_secrets();
         None
     }
@@ -231,7 +230,7 @@ impl InputVisitor for Splitting<'_> {
         }
     }
 
-    fn call(&mut self, part: &mut CallPart<'_>) -> Option<Arc<str>> {
+    fn call(&mut self, part: &mut dyn CallPart) -> Option<Arc<str>> {
         let known = self.calls?;
         let secrets = part.take_secrets();
         if secrets.is_empty() {
