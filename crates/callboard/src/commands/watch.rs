@@ -39,8 +39,13 @@ pub(super) struct Watch<'a, S> {
 
 /// What shows entries and pieces of answers.
 pub(super) trait Show {
-    /// Shows a piece of an answer as it comes, at the beginning of a line or behind the piece before. Whether it was shown.
-    fn piece(&mut self, piece: &api::Delta, is_first: bool) -> bool;
+    /// Whether it shows this piece of an answer. One that it does not show ends no line.
+    fn shows(&self, _: &api::Delta) -> bool {
+        true
+    }
+
+    /// Shows a piece of an answer as it comes, at the beginning of a line or behind the piece before.
+    fn piece(&mut self, piece: &api::Delta, is_first: bool);
 
     /// Shows an entry to people. Fails where its data cannot be read.
     fn entry(&mut self, entry: &api::Entry) -> serde_json::Result<()>;
@@ -144,15 +149,14 @@ impl<'a, S: Show> Watch<'a, S> {
                 entry.kind.starts_with("run.") || entry.kind.starts_with("turn.")
             }
             Followed::Piece(piece) => {
-                if self.with_pieces {
+                if self.with_pieces && self.show.shows(&piece) {
                     let line = Some((piece.run.clone(), piece.turn));
                     let is_first = self.open_line != line;
                     if is_first {
                         self.end_line();
                     }
-                    if self.show.piece(&piece, is_first) {
-                        self.open_line = line;
-                    }
+                    self.show.piece(&piece, is_first);
+                    self.open_line = line;
                 }
                 false
             }

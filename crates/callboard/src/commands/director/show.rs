@@ -71,10 +71,9 @@ impl Show {
 }
 
 impl watch::Show for Show {
-    fn piece(&mut self, piece: &api::Delta, _: bool) -> bool {
+    fn piece(&mut self, piece: &api::Delta, _: bool) {
         self.output.write(&piece.text);
         self.was_streamed = true;
-        true
     }
 
     fn entry(&mut self, entry: &api::Entry) -> serde_json::Result<()> {

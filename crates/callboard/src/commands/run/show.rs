@@ -36,18 +36,17 @@ pub(super) struct Show {
 const READ_WITH: &str = "`callboard messages` or `callboard set show`";
 
 impl watch::Show for Show {
-    fn piece(&mut self, piece: &api::Delta, is_first: bool) -> bool {
-        let api::Delta { turn, agent, text, .. } = piece;
+    fn shows(&self, piece: &api::Delta) -> bool {
         // The whole answer may have overtaken it. The manager's answer is JSON, and its message is shown when it is whole.
-        if *turn <= self.answered_turn || self.manager.as_ref() == Some(agent) {
-            return false;
-        }
+        piece.turn > self.answered_turn && self.manager.as_ref() != Some(&piece.agent)
+    }
+
+    fn piece(&mut self, piece: &api::Delta, is_first: bool) {
         if is_first {
             self.output.write("    ");
-            self.streamed = Some(agent.clone());
+            self.streamed = Some(piece.agent.clone());
         }
-        self.output.write(&self.output.paint(Style::Quiet, text.replace('\n', "\n    ")));
-        true
+        self.output.write(&self.output.paint(Style::Quiet, piece.text.replace('\n', "\n    ")));
     }
 
     fn entry(&mut self, entry: &api::Entry) -> serde_json::Result<()> {
@@ -196,8 +195,8 @@ mod tests {
         let output = Output::new(false, false);
         let mut show = Show { output, manager: Some(name("lead")), answered_turn: 0, asked_at: None, streamed: None };
         let piece = |agent| api::Delta { run: "r6".parse().unwrap(), turn: 1, agent: name(agent), text: "{".into() };
-        assert!(!show.piece(&piece("lead"), true) && show.streamed.is_none());
-        assert!(show.piece(&piece("writer"), true));
+        assert!(!show.shows(&piece("lead")) && show.shows(&piece("writer")));
+        show.piece(&piece("writer"), true);
         assert_eq!(show.streamed, Some(name("writer")));
     }
 }
