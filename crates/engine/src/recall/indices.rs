@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock},
+    sync::{Arc, Mutex},
 };
 
 use callboard_core::id::SessionId;
@@ -11,7 +11,11 @@ use callboard_store::Store;
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::{readings::Readings, settings::RecallSettings, vectors::Vectors};
-use crate::{blocking::off_runtime, error::Error, lock::lock};
+use crate::{
+    blocking::off_runtime,
+    error::Error,
+    lock::{OpenedOnce, lock},
+};
 
 /// The indices of a board.
 pub(crate) struct Indices {
@@ -19,7 +23,7 @@ pub(crate) struct Indices {
     pub(crate) settings: RecallSettings,
     /// The vectors of their passages.
     pub(crate) vectors: Arc<Vectors>,
-    all: OnceLock<Arc<Indexes>>,
+    all: OpenedOnce<Indexes>,
     /// What is read on while questions wait.
     pub(crate) readings: Arc<Readings>,
     /// Locks of journals that are read on.
@@ -47,15 +51,13 @@ impl Indices {
     }
 
     fn all(&self) -> Result<Arc<Indexes>, IndexError> {
-        if let Some(all) = self.all.get() {
-            return Ok(all.clone());
-        }
         let (path, memory) = (self.settings.file.as_deref(), self.settings.memory_bytes);
-        let all = Indexes::open(path, memory).or_else(|error| {
-            tracing::warn!(?path, %error, "the file of recall cannot be used: its indices are in memory alone");
-            Indexes::open(None, memory)
-        })?;
-        Ok(self.all.get_or_init(|| Arc::new(all)).clone())
+        self.all.get_or_open(|| {
+            Indexes::open(path, memory).or_else(|error| {
+                tracing::warn!(?path, %error, "the file of recall cannot be used: its indices are in memory alone");
+                Indexes::open(None, memory)
+            })
+        })
     }
 
     /// Does something with the index of a session, as far as that is.
@@ -153,7 +155,7 @@ impl Indices {
 
     /// Whether there can be anything that was ever read of a journal.
     fn is_used(&self) -> bool {
-        self.all.get().is_some() || self.settings.file.as_ref().is_some_and(|path| path.exists())
+        self.all.is_open() || self.settings.file.as_ref().is_some_and(|path| path.exists())
     }
 
     /// What the index of a session is called.

@@ -16,7 +16,11 @@ use tokio::{
 };
 
 use super::elsewhere::{Embedder, NoVectors};
-use crate::{blocking::off_runtime, error::Error, lock::lock};
+use crate::{
+    blocking::off_runtime,
+    error::Error,
+    lock::{OpenedOnce, lock},
+};
 
 /// How long a model that could not be asked is not asked again.
 pub(crate) const REST: Duration = Duration::from_secs(30);
@@ -28,7 +32,7 @@ const PLAIN: &str = "a plain text";
 pub(crate) struct Vectors {
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     path: Option<PathBuf>,
-    file: OnceLock<Arc<VectorFile>>,
+    file: OpenedOnce<VectorFile>,
     /// The dimension of the model, once it gave a vector.
     pub(crate) dimension: OnceLock<usize>,
     /// Since when the model cannot be asked, and why.
@@ -97,15 +101,13 @@ impl Vectors {
     }
 
     fn open(&self) -> Result<Arc<VectorFile>, IndexError> {
-        if let Some(file) = self.file.get() {
-            return Ok(file.clone());
-        }
         let model = self.embedder.as_ref().map(|embedder| embedder.kind());
-        let file = VectorFile::open(self.path.as_deref(), model.as_deref()).or_else(|error| {
-            tracing::warn!(path = ?self.path, %error, "the file of vectors cannot be used: they are in memory alone");
-            VectorFile::open(None, model.as_deref())
-        })?;
-        Ok(self.file.get_or_init(|| Arc::new(file)).clone())
+        self.file.get_or_open(|| {
+            VectorFile::open(self.path.as_deref(), model.as_deref()).or_else(|error| {
+                tracing::warn!(path = ?self.path, %error, "the file of vectors cannot be used: they are in memory alone");
+                VectorFile::open(None, model.as_deref())
+            })
+        })
     }
 
     /// The vectors, as they are kept.
