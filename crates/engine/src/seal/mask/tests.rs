@@ -171,10 +171,11 @@ fn long(bytes: usize) -> String {
     next.take(bytes).collect()
 }
 
+/// A search that goes over such a value again and again takes hours, and the limit that every test has ends it.
 #[test]
 fn a_value_of_megabytes_is_hidden_soon() {
     for size_bytes in [1 << 20, 16 << 20] {
-        let (value, begun) = (long(size_bytes), std::time::Instant::now());
+        let value = long(size_bytes);
         let mask = mask(&[("big", &value)]);
         check_big(&mask, &value, "[hidden]");
         check_big(&mask, &value[1..], &value[1..]);
@@ -185,8 +186,6 @@ fn a_value_of_megabytes_is_hidden_soon() {
             assert_eq!(mask.begins(&value), value.len());
         }
         assert!(!mask.finds("hello"));
-        // clock: a search that goes over such a value again and again takes hours
-        assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
     }
 }
 
@@ -197,14 +196,13 @@ fn check_big(mask: &Mask, text: &str, expected: &str) {
     assert!(masked.as_deref().unwrap_or(text) == expected, "{} bytes", masked.map_or(0, |masked| masked.len()));
 }
 
+/// As above: what ends a slow search is the limit that every test has.
 #[test]
 fn a_long_value_that_repeats_itself_is_hidden_soon() {
-    let (value, begun) = ("a".repeat(1 << 20), std::time::Instant::now());
+    let value = "a".repeat(1 << 20);
     let mask = mask(&[("big", &value)]);
     check_big(&mask, &format!("{}b{value}aaa", &value[1..]), &format!("{}b[hidden]", &value[1..]));
     assert_eq!(mask.begins(&format!("b{}", &value[1..])), 1);
-    // clock: a search that goes over such a value again and again takes hours
-    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
 }
 
 #[test]
