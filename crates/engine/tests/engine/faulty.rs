@@ -24,7 +24,8 @@ pub(crate) enum Call {
     Find,
     Value,
     Sweep,
-    /// What goes on in the background: leases, snapshots that are written, looking for what has expired.
+    Lease,
+    /// What else goes on in the background: snapshots that are written, looking for what has expired.
     Upkeep,
     Other,
 }
@@ -223,7 +224,7 @@ impl Store for Faulty {
     }
 
     async fn lease(&self, lease: &Lease, most: usize) -> Result<Vec<SessionId>, Error> {
-        self.pass(Call::Upkeep, self.inner().lease(lease, most)).await
+        self.pass(Call::Lease, self.inner().lease(lease, most)).await
     }
 
     async fn delete(&self, session: &SessionId) -> Result<bool, Error> {

@@ -71,6 +71,20 @@ impl Stage {
     }
 }
 
+/// Lets nothing of a server through to its store any more, and waits until it asks for its leases again: then no call from
+/// before, which would renew them, is under way.
+async fn cut_off(store: &Faulty) {
+    let has_asked = Arc::new(Notify::new());
+    let asks = has_asked.clone();
+    store.play(move |call| {
+        if call == Call::Lease {
+            asks.notify_one();
+        }
+        Act::FailBefore
+    });
+    soon("leases to be asked for", has_asked.notified()).await;
+}
+
 /// Gives an answer on only when it is let through.
 struct Gated {
     model: Arc<dyn ChatModel>,
@@ -131,9 +145,11 @@ fn said<'a>(seen: &'a [(String, Value)], kind: &str, field: &str) -> Vec<&'a Val
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn i12_a_run_whose_server_was_killed_is_taken_over_when_its_lease_has_run_out() {
     let stage = Stage::new(|request, nth| if nth == 0 { Reply::silence() } else { team(request) });
-    let (a, b) = (stage.server("a").await, stage.server("b").await);
+    let faulty = Faulty::new(stage.store.clone());
+    let (a, b) = (stage.server_on(faulty.clone(), "a").await, stage.server("b").await);
     begin(&a).await;
     stage.asked(1).await;
+    cut_off(&faulty).await;
     a.kill().await;
     assert!(!stage.is_free().await, "the lease has not run out");
     stage.clock.advance_seconds(1);
@@ -182,6 +198,7 @@ async fn i8_who_was_cut_off_from_the_store_does_not_disturb_who_took_over() {
     let b = stage.server_asking(stage.gated(&to_b), stage.store.clone(), "b").await;
     begin(&a).await;
     stage.asked(1).await;
+    cut_off(&faulty).await;
     let has_failed = Arc::new(Notify::new());
     let failing = has_failed.clone();
     faulty.play(move |call| {
