@@ -115,3 +115,26 @@ test("the palette goes to what has a name, and does what the page can", async ()
   await go("all sess", "All sessions");
   await page.getByRole("link", { name: "Outage of 18 November" }).waitFor();
 });
+
+test("a key that comes before the browser has told of a closed dialog is not lost", async () => {
+  const page = await harness.open("sessions/outage/conversation");
+  await page.getByRole("article").first().waitFor();
+  // What the browser tells is held up until the next Ctrl K is over.
+  await page.evaluate(() => {
+    const holdUp = (event: Event) => {
+      if (!event.isTrusted) return;
+      event.stopImmediatePropagation();
+      const tell = () => event.target?.dispatchEvent(new Event("close"));
+      window.addEventListener("keydown", ({ key }) => key === "k" && setTimeout(tell));
+    };
+    window.addEventListener("close", holdUp, true);
+  });
+  const palette = page.getByRole("combobox", { name: "Go to" });
+  await page.keyboard.press("Control+k");
+  await palette.fill("researcher");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await expect.poll(() => palette.inputValue()).toBe("");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => palette.count()).toBe(0);
+});

@@ -10,9 +10,19 @@ export function returnsFocus(box: HTMLElement): () => void {
   };
 }
 
-/** To attach to a dialog: it stands over the page for as long as it is there. */
+/**
+ * To attach to a dialog: it stands over the page for as long as it is there.
+ *
+ * Escape is told as `close` at once. The browser itself does so in a task of its own, and a key that comes before it would
+ * still find the dialog open.
+ */
 export function modal(dialog: HTMLDialogElement): () => void {
   const end = returnsFocus(dialog);
+  dialog.addEventListener("cancel", (event) => {
+    if (event.target !== dialog || !event.cancelable) return;
+    event.preventDefault();
+    dialog.dispatchEvent(new Event("close"));
+  });
   dialog.showModal();
   return end;
 }

@@ -1,1 +1,0 @@
-function e(e){let t=document.activeElement;return()=>{let n=document.activeElement;(n===null||n===document.body||e.contains(n))&&t instanceof HTMLElement&&t.focus()}}function t(t){let n=e(t);return t.showModal(),n}var n=()=>document.querySelector(`dialog[open]`)!==null;export{t as n,e as r,n as t};
