@@ -62,7 +62,7 @@ pub(crate) fn test(arguments: &[String], steps: &mut Steps) -> anyhow::Result<()
         return with_model(tests()?.args(arguments).env(Databases::VARIABLE, databases.ports()));
     }
     // A model is slow beside other work.
-    steps.run("tests with a small model", || with_model(tests()?.args(["--test-threads", "1", "-E", WITH_MODEL])))?;
+    steps.run("tests with a small model", || with_model(tests()?.args(["-E", WITH_MODEL])))?;
     steps.run("clients of OpenAI and Anthropic with a small model", mcp::check_with_model)?;
     steps.run("tests", || {
         let databases = Databases::start()?;

@@ -18,7 +18,7 @@ mod redis;
 mod rest;
 
 pub use postgres::PostgresServer;
-pub use redis::{RedisCluster, RedisServer};
+pub use redis::{RedisCluster, RedisServer, connection};
 pub use rest::{Fault, Proxy};
 
 /// A name of a namespace that nobody else has on a shared server.

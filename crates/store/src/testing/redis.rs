@@ -8,10 +8,20 @@ use std::{
     thread,
 };
 
+use redis::{AsyncConnectionConfig, Client, aio::MultiplexedConnection};
+
 use super::free_port;
 
 /// How many ports are tried: another process may take a port that was free a moment ago.
 const TRIES: usize = 8;
+
+/// Connects with the Redis on this port, however busy the machine is: by itself the client waits for a second, and for half of
+/// one for an answer.
+pub async fn connection(port: u16) -> MultiplexedConnection {
+    let client = Client::open(format!("redis://127.0.0.1:{port}")).expect("its URL");
+    let patient = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+    client.get_multiplexed_async_connection_with_config(&patient).await.expect("a connection")
+}
 
 /// A `redis-server` with its own data, on a free port of this machine. It ends and its data is removed when this is dropped;
 /// the server also ends when the process ends in any other way.
@@ -87,7 +97,7 @@ impl RedisServer {
 
     /// Sends a command whose arguments contain no spaces. Returns the answer.
     fn call(&self, command: &str) -> String {
-        let client = redis::Client::open(format!("redis://127.0.0.1:{}", self.port)).expect("its URL");
+        let client = Client::open(format!("redis://127.0.0.1:{}", self.port)).expect("its URL");
         let mut words = redis::Cmd::new();
         command.split_whitespace().for_each(|word| {
             words.arg(word);

@@ -13,9 +13,11 @@ use axum::{
     response::{IntoResponse as _, Response},
     routing::post,
 };
-use redis::{Client, Cmd, Value as Reply, aio::MultiplexedConnection};
+use redis::{Cmd, Value as Reply, aio::MultiplexedConnection};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinSet};
+
+use super::redis::connection;
 
 /// The access token that it requires.
 const TOKEN: &str = "to/ken";
@@ -51,10 +53,8 @@ pub enum Fault {
 impl Proxy {
     /// Starts a proxy for the Redis that listens on this port.
     pub async fn start(redis: u16) -> Self {
-        let client = Client::open(format!("redis://127.0.0.1:{redis}")).unwrap();
-        let config = redis::AsyncConnectionConfig::new().set_response_timeout(None);
-        let redis = client.get_multiplexed_async_connection_with_config(&config).await.unwrap();
-        let state = Arc::new(Shared { redis, fault: Mutex::default(), requests: AtomicUsize::new(0) });
+        let state =
+            Arc::new(Shared { redis: connection(redis).await, fault: Mutex::default(), requests: AtomicUsize::new(0) });
         let app = Router::new()
             .route("/", post(one))
             .route("/pipeline", post(several))

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use callboard_store::{
     ManualClock, RedisStore, Settings, Store,
     conformance::Fixture,
-    testing::{Proxy, RedisCluster, RedisServer},
+    testing::{Proxy, RedisCluster, RedisServer, connection},
 };
 
 pub(crate) use callboard_store::{conformance::clock, testing::namespace};
@@ -22,27 +22,21 @@ pub(crate) struct Admin(redis::aio::MultiplexedConnection);
 
 impl Admin {
     pub(crate) async fn of(server: &RedisServer) -> Self {
-        let client = redis::Client::open(format!("redis://127.0.0.1:{}", server.port())).unwrap();
-        Self(client.get_multiplexed_async_connection().await.unwrap())
+        Self(connection(server.port()).await)
     }
 
     /// Gives a command whose words have no spaces.
     pub(crate) async fn tell<T: redis::FromRedisValue>(&mut self, command: &str) -> T {
-        self.try_tell(command).await.unwrap()
-    }
-
-    /// Runs a script, for which it may take its time.
-    pub(crate) async fn eval(&mut self, code: &str) {
-        self.0.set_response_timeout(std::time::Duration::from_secs(60));
-        redis::cmd("EVAL").arg(code).arg(0).query_async::<()>(&mut self.0).await.unwrap();
-    }
-
-    async fn try_tell<T: redis::FromRedisValue>(&mut self, command: &str) -> redis::RedisResult<T> {
         let mut words = redis::Cmd::new();
         command.split_whitespace().for_each(|word| {
             words.arg(word);
         });
-        words.query_async(&mut self.0).await
+        words.query_async(&mut self.0).await.unwrap()
+    }
+
+    /// Runs a script.
+    pub(crate) async fn eval(&mut self, code: &str) {
+        redis::cmd("EVAL").arg(code).arg(0).query_async::<()>(&mut self.0).await.unwrap();
     }
 }
 
